@@ -1,0 +1,2 @@
+//! The orthant program.
+fn main() {}

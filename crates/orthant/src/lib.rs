@@ -1,0 +1,7 @@
+//! Orthogonal nonnegative matrix factorization and clustering of nonnegative data.
+
+pub mod error;
+pub mod matrix;
+
+pub use error::{Error, Place, Result};
+pub use matrix::Matrix;

@@ -1,0 +1,208 @@
+//! Small dense matrices: factors (features × k) and their k × k algebra, always float64.
+
+use nalgebra::DMatrix;
+
+/// A row-major float64 matrix.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mat {
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub cols: usize,
+    /// `rows × cols` numbers, row after row.
+    pub data: Vec<f64>,
+}
+
+impl std::ops::Index<(usize, usize)> for Mat {
+    type Output = f64;
+    fn index(&self, (i, j): (usize, usize)) -> &f64 {
+        &self.data[i * self.cols + j]
+    }
+}
+
+impl std::ops::IndexMut<(usize, usize)> for Mat {
+    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
+        &mut self.data[i * self.cols + j]
+    }
+}
+
+impl Mat {
+    /// All zeros.
+    pub fn zeros(rows: usize, cols: usize) -> Self {
+        Mat { rows, cols, data: vec![0.0; rows * cols] }
+    }
+
+    /// The identity.
+    pub fn identity(k: usize) -> Self {
+        let mut eye = Self::zeros(k, k);
+        for i in 0..k {
+            eye[(i, i)] = 1.0;
+        }
+        eye
+    }
+
+    /// From a function of row and column.
+    pub fn from_fn(rows: usize, cols: usize, mut f: impl FnMut(usize, usize) -> f64) -> Self {
+        let mut data = Vec::with_capacity(rows * cols);
+        for i in 0..rows {
+            for j in 0..cols {
+                data.push(f(i, j));
+            }
+        }
+        Mat { rows, cols, data }
+    }
+
+    /// One row.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.data[i * self.cols..(i + 1) * self.cols]
+    }
+
+    /// One row, to write.
+    pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
+        &mut self.data[i * self.cols..(i + 1) * self.cols]
+    }
+
+    /// One column, copied.
+    pub fn column(&self, j: usize) -> Vec<f64> {
+        (0..self.rows).map(|i| self[(i, j)]).collect()
+    }
+
+    /// Writes one column.
+    pub fn set_column(&mut self, j: usize, column: &[f64]) {
+        for (i, &x) in column.iter().enumerate() {
+            self[(i, j)] = x;
+        }
+    }
+
+    /// The columns `range`, copied.
+    pub fn columns(&self, range: std::ops::Range<usize>) -> Mat {
+        Mat::from_fn(self.rows, range.len(), |i, j| self[(i, range.start + j)])
+    }
+
+    /// Several matrices with the same rows, side by side.
+    pub fn beside(parts: &[&Mat]) -> Mat {
+        let rows = parts.first().map_or(0, |p| p.rows);
+        let cols = parts.iter().map(|p| p.cols).sum();
+        let mut data = Vec::with_capacity(rows * cols);
+        for i in 0..rows {
+            for part in parts {
+                data.extend_from_slice(part.row(i));
+            }
+        }
+        Mat { rows, cols, data }
+    }
+
+    /// `Aᵀ`.
+    pub fn transpose(&self) -> Mat {
+        Mat::from_fn(self.cols, self.rows, |i, j| self[(j, i)])
+    }
+
+    /// `A·B`.
+    pub fn times(&self, b: &Mat) -> Mat {
+        assert_eq!(self.cols, b.rows);
+        let mut product = Mat::zeros(self.rows, b.cols);
+        for i in 0..self.rows {
+            let out = &mut product.data[i * b.cols..(i + 1) * b.cols];
+            for (l, &a) in self.row(i).iter().enumerate() {
+                for (o, &x) in out.iter_mut().zip(b.row(l)) {
+                    *o += a * x;
+                }
+            }
+        }
+        product
+    }
+
+    /// `Aᵀ·B`, for tall A and B: one walk down both.
+    pub fn transpose_times(&self, b: &Mat) -> Mat {
+        assert_eq!(self.rows, b.rows);
+        let mut product = Mat::zeros(self.cols, b.cols);
+        for f in 0..self.rows {
+            let row = b.row(f);
+            for (i, &a) in self.row(f).iter().enumerate() {
+                if a != 0.0 {
+                    for (o, &x) in product.data[i * b.cols..(i + 1) * b.cols].iter_mut().zip(row) {
+                        *o += a * x;
+                    }
+                }
+            }
+        }
+        product
+    }
+
+    /// `⟨A, B⟩`, the sum of the products of their entries.
+    pub fn dot(&self, b: &Mat) -> f64 {
+        self.data.iter().zip(&b.data).map(|(x, y)| x * y).sum()
+    }
+
+    /// `‖A‖²` (Frobenius).
+    pub fn norm2(&self) -> f64 {
+        self.dot(self)
+    }
+
+    /// Squared norms of the columns.
+    pub fn column_norms2(&self) -> Vec<f64> {
+        let mut norms = vec![0.0; self.cols];
+        for i in 0..self.rows {
+            for (norm, &x) in norms.iter_mut().zip(self.row(i)) {
+                *norm += x * x;
+            }
+        }
+        norms
+    }
+
+    /// Every entry through `f`.
+    pub fn map(mut self, f: impl Fn(f64) -> f64) -> Mat {
+        self.data.iter_mut().for_each(|x| *x = f(*x));
+        self
+    }
+
+    /// Column j multiplied by `factors[j]`.
+    pub fn scale_columns(&mut self, factors: &[f64]) {
+        for row in self.data.chunks_exact_mut(self.cols.max(1)) {
+            for (x, &s) in row.iter_mut().zip(factors) {
+                *x *= s;
+            }
+        }
+    }
+
+    /// `A + s·B`.
+    pub fn plus(&self, s: f64, b: &Mat) -> Mat {
+        let data = self.data.iter().zip(&b.data).map(|(x, y)| x + s * y).collect();
+        Mat { rows: self.rows, cols: self.cols, data }
+    }
+
+    /// Columns divided by their norms; columns that are zero stay so.
+    pub fn with_unit_columns(mut self) -> Mat {
+        // Two steps, so that columns as small as 1e-200 keep their direction.
+        let mut largest = vec![0.0f64; self.cols];
+        for row in self.data.chunks_exact(self.cols.max(1)) {
+            for (l, &x) in largest.iter_mut().zip(row) {
+                *l = l.max(x.abs());
+            }
+        }
+        let inverse = |x: &f64| if *x > 0.0 { 1.0 / x } else { 0.0 };
+        self.scale_columns(&largest.iter().map(inverse).collect::<Vec<_>>());
+        let norms: Vec<f64> = self.column_norms2().iter().map(|n| n.sqrt()).collect();
+        self.scale_columns(&norms.iter().map(inverse).collect::<Vec<_>>());
+        self
+    }
+
+    /// Eigenvalues in decreasing order, and the eigenvectors as columns, of a symmetric matrix.
+    pub fn symmetric_eigen(&self) -> (Vec<f64>, Mat) {
+        assert_eq!(self.rows, self.cols);
+        let eigen = DMatrix::from_row_slice(self.rows, self.cols, &self.data).symmetric_eigen();
+        let mut order: Vec<usize> = (0..self.rows).collect();
+        order.sort_by(|&a, &b| eigen.eigenvalues[b].total_cmp(&eigen.eigenvalues[a]));
+        let values = order.iter().map(|&i| eigen.eigenvalues[i]).collect();
+        let vectors = Mat::from_fn(self.rows, self.rows, |i, j| eigen.eigenvectors[(i, order[j])]);
+        (values, vectors)
+    }
+
+    /// `f(A)` for a symmetric A, through its eigenvalues.
+    pub fn symmetric_function(&self, f: impl Fn(f64) -> f64) -> Mat {
+        let (values, q) = self.symmetric_eigen();
+        let mut scaled = q.clone();
+        scaled.scale_columns(&values.iter().map(|&x| f(x)).collect::<Vec<_>>());
+        scaled.times(&q.transpose())
+    }
+}
