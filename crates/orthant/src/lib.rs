@@ -1,6 +1,8 @@
 //! Orthogonal nonnegative matrix factorization and clustering of nonnegative data.
 
 pub mod error;
+pub mod evaluate;
+pub mod image;
 pub mod matrix;
 
 pub use error::{Error, Place, Result};
