@@ -81,7 +81,7 @@ pub struct Scores {
     pub confusion: Confusion,
 }
 
-/// Scores `labels` (−1: no cluster, left out) against `truth` (class numbers from 0, see [`classes`]).
+/// Scores `labels` (−1: no cluster, left out) against `truth` (class numbers from 0, see [`classes()`]).
 ///
 /// # Errors
 /// When the two differ in length, a label is below −1, no point has a cluster, or the numbers are so
