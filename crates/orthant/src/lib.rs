@@ -1,11 +1,40 @@
-//! Orthogonal nonnegative matrix factorization and clustering of nonnegative data.
+//! Orthogonal nonnegative matrix factorization (ONMF) and clustering of nonnegative data.
+//!
+//! Given M ≥ 0 and k, find U ≥ 0 and V ≥ 0 with VVᵀ = I such that ‖M − UV‖ is small. Every point (a
+//! column of M; a row of the data in memory) then belongs to one cluster, with a direction uᵢ and a
+//! strength v.
+//!
+//! ```
+//! use orthant::{Job, cluster, generate::{Generator, Synthetic}, matrix::open};
+//!
+//! let made = Synthetic { noise: 0.01, ..Synthetic::default() }.generate()?;
+//! let data = open(&made.matrix, None)?;
+//! let outcome = cluster(&*data, &Job::new("onp-mf", 6)?, &mut ())?;
+//! let scores = orthant::evaluate::scores(&outcome.best().solution.labels, &made.truth)?;
+//! assert!(scores.accuracy > 0.99);
+//! assert!(outcome.certificate.relative_error < 0.1);
+//! # Ok::<(), orthant::Error>(())
+//! ```
+//!
+//! The way of the data: [`matrix`] (what is in memory, the passes over it) → [`prepare`] (checks) →
+//! [`start`] → [`algorithms`], stepped by [`run`] → [`finish`] (feasible factors) → [`certificate`] →
+//! [`evaluate`]. [`pipeline`] is the whole flow on one screen, [`generate`] makes data to try it on.
 
+pub mod algorithms;
+pub mod certificate;
 pub mod error;
 pub mod evaluate;
+pub mod finish;
 pub mod generate;
 pub mod image;
 pub mod matrix;
+pub mod pipeline;
+pub mod prepare;
 mod random;
+pub mod run;
+pub mod singular;
+pub mod start;
 
 pub use error::{Error, Place, Result};
 pub use matrix::Matrix;
+pub use pipeline::{Job, Outcome, cluster};

@@ -40,6 +40,11 @@ impl<'a, T: Clone> Dense<'a, T> {
         &self.data
     }
 
+    /// The same points without owning them.
+    pub fn borrowed(&self) -> Dense<'_, T> {
+        Dense { points: self.points, features: self.features, data: Cow::Borrowed(&self.data) }
+    }
+
     /// One point.
     pub fn point(&self, j: usize) -> &[T] {
         &self.data[j * self.features..(j + 1) * self.features]

@@ -1,10 +1,16 @@
 //! The data: what it looks like in memory, and the one small trait that algorithms see.
 
+pub mod data;
 mod dense;
+pub(crate) mod kernels;
+mod local;
 mod small;
 mod sparse;
 
+pub use data::{Data, Facts, Precision, Rule, Shape, Store};
 pub use dense::Dense;
+pub use kernels::Real;
+pub use local::{open, open_dense, open_sparse};
 pub use small::Mat;
 pub use sparse::{Csr, Index};
 

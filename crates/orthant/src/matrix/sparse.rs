@@ -77,6 +77,17 @@ impl<'a, T: Copy, I: Index> Csr<'a, T, I> {
         Ok(Csr { points, features, offsets, columns, values })
     }
 
+    /// The same points without owning them.
+    pub fn borrowed(&self) -> Csr<'_, T, I> {
+        Csr {
+            points: self.points,
+            features: self.features,
+            offsets: Cow::Borrowed(&self.offsets),
+            columns: Cow::Borrowed(&self.columns),
+            values: Cow::Borrowed(&self.values),
+        }
+    }
+
     /// How many points.
     pub fn points(&self) -> usize {
         self.points

@@ -1,0 +1,102 @@
+//! CHNMF: multiplicative updates along the Stiefel manifold (Choi, IJCNN 2008).
+//!
+//! Problem: `min ‖M − UV‖²` over U, V ≥ 0, with VVᵀ = I reached only in the limit.
+//! Updates: `U ← U ∘ MVᵀ / (U·VVᵀ)`; `V ← V ∘ UᵀM / (V·MᵀU·V)`; entries stay above a floor.
+//! Cost of an iteration: one pass over M, as `MVᵀ` of the new V is summed in the pass that updates it.
+
+use super::multiplicative::{Limits, conclude};
+use super::{Algorithm, Setting};
+use crate::error::Result;
+use crate::matrix::{Mat, Store};
+use crate::prepare::Problem;
+use crate::run::{Conclusion, Progress, State};
+use crate::start::{self, Start, Stream};
+use rand::RngExt;
+
+/// CHNMF with its parameters.
+#[derive(Debug, Clone, Copy)]
+pub struct Chnmf {
+    limits: Limits,
+}
+
+impl Chnmf {
+    pub(super) fn from_setting(s: &Setting) -> Self {
+        Chnmf { limits: Limits::from_setting(s) }
+    }
+}
+
+struct ChState<'a> {
+    limits: Limits,
+    problem: &'a Problem<'a>,
+    store: Box<dyn Store + 'a>,
+    u: Mat,
+    mvt: Mat,
+    vvt: Mat,
+    error: f64,
+}
+
+impl Algorithm for Chnmf {
+    fn begin<'a>(
+        &self,
+        problem: &'a Problem<'a>,
+        start: &Start,
+        streams: &[Stream],
+    ) -> Result<Box<dyn State + 'a>> {
+        start.check(problem)?;
+        assert_eq!(streams.len(), 1, "the table says that runs of CHNMF are not batched");
+        let mut store = problem.data.store()?;
+        let own = start::v(start, problem, &mut *store, streams[0])?;
+        if !matches!(start, Start::Random | Start::Nndsvd) {
+            // Zeros never change under multiplication.
+            store.take_positive(&vec![1.0; problem.k], 1e-10)?;
+        }
+        let (mvt, vvt) = store.sum()?;
+        let u = own.unwrap_or_else(|| {
+            if *start == Start::Random {
+                let mut generator = streams[0].generator();
+                // V took the first numbers of the stream.
+                generator.set_stream(streams[0].run | 1 << 63);
+                Mat::from_fn(mvt.rows, mvt.cols, |_, _| generator.random())
+            } else {
+                mvt.clone()
+            }
+        });
+        Ok(Box::new(ChState { limits: self.limits, problem, store, u, mvt, vvt, error: f64::INFINITY }))
+    }
+
+    fn max_iterations(&self, start: &Start) -> usize {
+        self.limits.max_iterations(start)
+    }
+}
+
+impl State for ChState<'_> {
+    fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
+        let floor = self.limits.floor;
+        // U ← U ∘ MVᵀ / (U·VVᵀ)
+        let uvvt = self.u.times(&self.vvt);
+        for ((u, mvt), uvvt) in self.u.data.iter_mut().zip(&self.mvt.data).zip(&uvvt.data) {
+            let new = if *uvvt > 0.0 { *u * (mvt / uvvt) } else { *u };
+            *u = if new > floor { new } else { floor };
+        }
+        // V ← V ∘ UᵀM / (V·MᵀU·V), with the k × k matrix V·MᵀU = (MVᵀ)ᵀU of the old V.
+        let q = self.mvt.transpose_times(&self.u);
+        let new = self.store.multiply_and_sum(&self.u, &q, 1.0, floor)?;
+        (self.mvt, self.vvt) = (new.mvt, new.vvt);
+        let norm2 = self.problem.facts().norm2;
+        let objective =
+            (norm2 - 2.0 * self.u.dot(&self.mvt) + self.u.transpose_times(&self.u).dot(&self.vvt)).max(0.0);
+        // |‖M − UV‖ − ‖M − UV‖ before| / ‖M‖ < 1e-7.  [P, Sec. 4]
+        let error = (objective / norm2).sqrt();
+        let residual = (self.error - error).abs();
+        self.error = error;
+        Ok(vec![Progress { objective, residual, converged: residual < self.limits.tolerance }])
+    }
+
+    fn conclude(&mut self, run: usize) -> Result<Conclusion> {
+        conclude(&mut *self.store, run)
+    }
+
+    fn store(&mut self) -> &mut dyn Store {
+        &mut *self.store
+    }
+}

@@ -1,0 +1,59 @@
+//! EM-ONMF: ONMF as a weighted variant of spherical k-means. [P, Sec. 2.4, Alg. 1]
+//!
+//! Problem: `max Σᵢ Σ_{j∈πᵢ} (mⱼᵀuᵢ)²` over partitions π and unit uᵢ ≥ 0. [P, eq. (JoNMFcos)]
+//! Updates: `πᵢ = {j : i = argmax mⱼᵀu}`; `uᵢ` = dominant left singular vector of `Mᵢ = M(:, πᵢ)`.
+//! Cost of an iteration: one pass over M, 2·nnz·k + 2·nnz multiplications.
+//!
+//! Departure: within a pass a direction takes one power step, `uᵢ ← Σ (mⱼᵀuᵢ)mⱼ`, which raises the
+//! objective as well and needs no pass of its own. When labels repeat under it, the exact vectors are
+//! computed and the points reassigned; only labels that are stable under exact vectors end a run.
+
+use super::Algorithm;
+use super::lloyd::{Lloyd, Model};
+use crate::error::Result;
+use crate::matrix::{Mat, Rule, Store};
+use crate::prepare::Problem;
+use crate::run::State;
+use crate::singular::dominant;
+use crate::start::{Start, Stream};
+
+/// EM-ONMF with its parameters.
+#[derive(Debug, Clone, Copy)]
+pub struct EmOnmf {
+    /// Stop after this many iterations.
+    pub max_iterations: usize,
+}
+
+struct Directions;
+
+impl Model for Directions {
+    const RULE: Rule = Rule::Power;
+
+    fn centroids(&self, sums: Mat, _weight: &[f64]) -> Mat {
+        sums.with_unit_columns()
+    }
+
+    fn objective(&self, problem: &Problem, value: f64) -> f64 {
+        // ‖M − UV‖² = ‖M‖² − Σ(mⱼᵀuᵢ)² at the optimal v. [P, proof of Theorem 1]
+        (problem.facts().norm2 - value).max(0.0)
+    }
+
+    fn exact(&self, problem: &Problem, store: &mut dyn Store, runs: &[usize], u: Mat) -> Result<Option<Mat>> {
+        Ok(Some(dominant(problem.data, store, runs, &u)?.u))
+    }
+}
+
+impl Algorithm for EmOnmf {
+    fn begin<'a>(
+        &self,
+        problem: &'a Problem<'a>,
+        start: &Start,
+        streams: &[Stream],
+    ) -> Result<Box<dyn State + 'a>> {
+        Ok(Box::new(Lloyd::begin(Directions, problem, start, streams)?))
+    }
+
+    fn max_iterations(&self, _start: &Start) -> usize {
+        self.max_iterations
+    }
+}

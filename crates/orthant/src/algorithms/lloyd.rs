@@ -1,0 +1,133 @@
+//! What EM-ONMF, k-means and spherical k-means share: assign every point to a centroid, sum the points
+//! of each cluster in the same pass, make new centroids of the sums, until no label changes.
+//!
+//! All runs of a batch go through one pass: their centroids stand side by side.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use crate::error::Result;
+use crate::matrix::data::Assigned;
+use crate::matrix::{Mat, Rule, Store};
+use crate::prepare::Problem;
+use crate::run::{Conclusion, Progress, State};
+use crate::start::{Start, Stream, centroids};
+
+/// What the three differ in.
+pub(super) trait Model {
+    const RULE: Rule;
+    /// New centroids (features × k) from the sums of one run; columns of empty clusters are mended after.
+    fn centroids(&self, sums: Mat, weight: &[f64]) -> Mat;
+    /// The objective from the summed values of one run.
+    fn objective(&self, problem: &Problem, value: f64) -> f64;
+    /// Whether repeated labels are the end, or the given runs' centroids must first be made exact.
+    fn exact(
+        &self,
+        _problem: &Problem,
+        _store: &mut dyn Store,
+        _runs: &[usize],
+        u: Mat,
+    ) -> Result<Option<Mat>> {
+        let _ = u;
+        Ok(None)
+    }
+}
+
+struct Run {
+    /// Centroids, features × k.
+    u: Mat,
+    generator: ChaCha8Rng,
+    /// Whether `u` is exact for the present labels.
+    exact: bool,
+}
+
+pub(super) struct Lloyd<'a, M> {
+    model: M,
+    problem: &'a Problem<'a>,
+    store: Box<dyn Store + 'a>,
+    runs: Vec<Run>,
+}
+
+impl<'a, M: Model> Lloyd<'a, M> {
+    pub(super) fn begin(
+        model: M,
+        problem: &'a Problem<'a>,
+        start: &Start,
+        streams: &[Stream],
+    ) -> Result<Self> {
+        start.check(problem)?;
+        let mut store = problem.data.store()?;
+        let mut runs = vec![];
+        for stream in streams {
+            let mut generator = stream.generator();
+            let u = centroids(start, problem, &mut *store, M::RULE, &mut generator)?;
+            runs.push(Run { u, generator, exact: false });
+        }
+        Ok(Lloyd { model, problem, store: problem.data.store()?, runs })
+    }
+
+    /// An empty cluster starts anew from a random point. [P, Alg. 1: "randomly transfer a point"]
+    fn mend(&mut self, run: usize, weight: &[f64]) -> Result<()> {
+        let candidates = self.problem.candidates(M::RULE == Rule::Euclid);
+        for (i, _) in weight.iter().enumerate().filter(|(_, w)| **w <= 0.0) {
+            let point = candidates.get(self.runs[run].generator.random_range(0..candidates.len()));
+            let mut column = self.problem.data.gather(&[point])?;
+            if M::RULE != Rule::Euclid {
+                column = column.with_unit_columns();
+            }
+            self.runs[run].u.set_column(i, &column.data);
+        }
+        Ok(())
+    }
+}
+
+impl<M: Model> State for Lloyd<'_, M> {
+    fn step(&mut self, active: &[usize]) -> Result<Vec<Progress>> {
+        let k = self.problem.k;
+        let points = self.problem.data.shape().points;
+        let side_by_side = Mat::beside(&active.iter().map(|&run| &self.runs[run].u).collect::<Vec<_>>());
+        let Assigned { sums, weight, value, changed } =
+            self.store.assign_and_sum(&side_by_side, M::RULE, active)?;
+        let mut progress = vec![];
+        let mut repeated = vec![];
+        for (r, &run) in active.iter().enumerate() {
+            let own = r * k..(r + 1) * k;
+            let objective = self.model.objective(self.problem, value[own.clone()].iter().sum());
+            let converged = changed[r] == 0 && self.runs[run].exact;
+            progress.push(Progress { objective, residual: changed[r] as f64 / points as f64, converged });
+            if converged {
+                continue;
+            }
+            self.runs[run].u = self.model.centroids(sums.columns(own.clone()), &weight[own.clone()]);
+            self.runs[run].exact = false;
+            if changed[r] == 0 {
+                repeated.push((r, run));
+            }
+            self.mend(run, &weight[own])?;
+        }
+        // Labels that repeat under approximate centroids are not yet those of the method.
+        if !repeated.is_empty() {
+            let runs: Vec<usize> = repeated.iter().map(|&(_, run)| run).collect();
+            let guess = Mat::beside(&runs.iter().map(|&run| &self.runs[run].u).collect::<Vec<_>>());
+            match self.model.exact(self.problem, &mut *self.store, &runs, guess)? {
+                Some(exact) => {
+                    for (at, &(r, run)) in repeated.iter().enumerate() {
+                        self.runs[run].u = exact.columns(at * k..(at + 1) * k);
+                        self.runs[run].exact = true;
+                        self.mend(run, &weight[r * k..(r + 1) * k])?;
+                    }
+                }
+                None => repeated.iter().for_each(|&(r, _)| progress[r].converged = true),
+            }
+        }
+        Ok(progress)
+    }
+
+    fn conclude(&mut self, run: usize) -> Result<Conclusion> {
+        Ok(Conclusion { centroids: self.runs[run].u.clone(), negativity: 0.0, orthogonality: 0.0 })
+    }
+
+    fn store(&mut self) -> &mut dyn Store {
+        &mut *self.store
+    }
+}

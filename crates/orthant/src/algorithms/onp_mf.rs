@@ -1,0 +1,241 @@
+//! ONP-MF: orthogonal at every step, nonnegative in the limit. [P, Sec. 3, Alg. 2]
+//!
+//! Problem: `min ½‖M − UV‖² + ⟨Λ, −V⟩ + ρ/2·‖min(V, 0)‖²` over U ≥ 0 and VVᵀ = I, with ρ growing. [P, eq. (lag)]
+//! Updates: `U = max(0, MVᵀ)`; one projected gradient step on V with a line search; `Λ ← max(0, Λ − α₀/t·V)`.
+//! Cost of an iteration: one pass over M (4·nnz·k multiplications), and about two passes over V and D.
+//!
+//! What the paper leaves out is as its authors ran it: ρ grows before the V step, β is kept from one
+//! iteration to the next, and the line search takes any decrease.
+//!
+//! Departures, none of which changes what is computed beyond rounding:
+//! - VVᵀ = I makes the nonnegative least squares problem of the U step separable: `U = max(0, MVᵀ)`.
+//! - The line search needs no data: with T = UᵀM + Λ the Lagrangian is `const − ⟨T, V⟩ + ρ/2‖min(V, 0)‖²`,
+//!   and a trial `V = (YYᵀ)^(−1/2)·Y`, `Y = V + βD`, has `⟨T, V⟩` and `YYᵀ` from k × k matrices.
+//! - One pass: `M·Vᵀ` of the new V is `(MVᵀ + β·MDᵀ)(YYᵀ)^(−1/2)`, whatever β the search chooses. It is
+//!   recomputed from the data every 50 iterations, with which the drift stays below 2e-15.
+//! - A line search that fails at β < 1e-15 resets β to 1 (the published code goes on with it).
+
+use super::{Algorithm, Parameter, Setting, real, whole};
+use crate::error::Result;
+use crate::matrix::data::Accept;
+use crate::matrix::{Mat, Store};
+use crate::prepare::Problem;
+use crate::run::{Conclusion, Progress, State};
+use crate::start::{self, Start, Stream};
+
+pub(super) const PARAMETERS: &[Parameter] = &[
+    real("tolerance", 1e-3, (0.0, 1.0), "stop when ‖min(V, 0)‖/‖V‖ is at most this"),
+    whole("max-iterations", 20000.0, 1.0, "stop after this many iterations"),
+    real("alpha", 100.0, (0.0, 1e300), "α₀, the step of the multipliers in the first iteration"),
+    real("rho", 0.01, (1e-300, 1e300), "ρ₀, the penalty to begin with"),
+    real("growth", 1.01, (1.0, 1e6), "C, what the penalty is multiplied by in each iteration"),
+    real("scale", f64::NAN, (1e-300, 1e300), "as if the data had this Frobenius norm (unless set: its own)"),
+];
+
+/// ONP-MF with its parameters; the defaults are the paper's.
+#[derive(Debug, Clone, Copy)]
+pub struct OnpMf {
+    /// Stop when ‖min(V, 0)‖/‖V‖ is at most this.
+    pub tolerance: f64,
+    /// Stop after this many iterations.
+    pub max_iterations: usize,
+    /// α₀.
+    pub alpha: f64,
+    /// ρ₀.
+    pub rho: f64,
+    /// C.
+    pub growth: f64,
+    /// The Frobenius norm that α₀ and ρ₀ refer to; `None`: that of the data as given. The paper's
+    /// schedule depends on the scale of the data; with a fixed norm it does not.
+    pub scale: Option<f64>,
+}
+
+impl Default for OnpMf {
+    fn default() -> Self {
+        OnpMf { tolerance: 1e-3, max_iterations: 20000, alpha: 100.0, rho: 0.01, growth: 1.01, scale: None }
+    }
+}
+
+impl OnpMf {
+    pub(super) fn from_setting(s: &Setting) -> Self {
+        OnpMf {
+            tolerance: s.get("tolerance"),
+            max_iterations: s.get("max-iterations") as usize,
+            alpha: s.get("alpha"),
+            rho: s.get("rho"),
+            growth: s.get("growth"),
+            scale: s.given("scale"),
+        }
+    }
+}
+
+/// How often MVᵀ is recomputed from the data instead of carried on.
+const RECOMPUTE: usize = 50;
+/// A step shorter than this changes nothing.
+const SHORTEST: f64 = 1e-15;
+
+struct OnpState<'a> {
+    parameters: OnpMf,
+    problem: &'a Problem<'a>,
+    store: Box<dyn Store + 'a>,
+    /// (α₀, ρ, β) in the units of the scaled data.
+    alpha: f64,
+    rho: f64,
+    beta: f64,
+    first_beta: f64,
+    t: usize,
+    /// MVᵀ and VVᵀ of the present V.
+    mvt: Mat,
+    vvt: Mat,
+    /// The step that was chosen but not yet made in the store: the next pass makes it.
+    pending: Option<Accept>,
+    negative2: f64,
+}
+
+impl Algorithm for OnpMf {
+    fn begin<'a>(
+        &self,
+        problem: &'a Problem<'a>,
+        start: &Start,
+        streams: &[Stream],
+    ) -> Result<Box<dyn State + 'a>> {
+        start.check(problem)?;
+        assert_eq!(streams.len(), 1, "the table says that runs of ONP-MF are not batched");
+        let mut store = problem.data.store()?;
+        start::v(start, problem, &mut *store, streams[0])?;
+        // Random and NNDSVD starts are not orthonormal: project.
+        let (_, vvt) = store.sum()?;
+        if matches!(start, Start::Random | Start::Nndsvd) {
+            store.transform(&vvt.symmetric_function(|x| 1.0 / x.max(f64::MIN_POSITIVE).sqrt()))?;
+        }
+        let (mvt, vvt) = store.sum()?;
+        // M = c·M' for the scaled data M', and (α₀, ρ₀, β) on M are (α₀/c², ρ₀/c², βc²) on M'.
+        let c = match self.scale {
+            None => 1.0 / problem.facts().scale,
+            Some(norm) => norm / problem.facts().norm2.sqrt(),
+        };
+        let state = OnpState {
+            parameters: *self,
+            problem,
+            store,
+            alpha: self.alpha / c / c,
+            rho: self.rho / c / c,
+            beta: c * c,
+            first_beta: c * c,
+            t: 0,
+            mvt,
+            vvt,
+            pending: None,
+            negative2: 0.0,
+        };
+        Ok(Box::new(state))
+    }
+
+    fn max_iterations(&self, _start: &Start) -> usize {
+        self.max_iterations
+    }
+}
+
+/// `(YYᵀ)^(−1/2)`.
+fn inverse_root(yyt: &Mat) -> Mat {
+    let root = yyt.symmetric_function(|x| 1.0 / x.max(f64::MIN_POSITIVE).sqrt());
+    // Exactly symmetric, which the passes rely on.
+    Mat::from_fn(root.rows, root.cols, |i, j| 0.5 * (root[(i, j)] + root[(j, i)]))
+}
+
+impl State for OnpState<'_> {
+    fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
+        self.t += 1;
+        if self.t % RECOMPUTE == 0 {
+            if let Some(pending) = self.pending.take() {
+                self.store.accept(&pending)?;
+            }
+            (self.mvt, self.vvt) = self.store.sum()?;
+        }
+        // U = argmin_{X ≥ 0} ‖M − XV‖² = max(0, MVᵀ), as VVᵀ = I.  [P, Alg. 2, line 3]
+        let u = self.mvt.clone().map(|x| x.max(0.0));
+        let utu = u.transpose_times(&u);
+        // ρ grows before the V step.  [P, Alg. 2, line 6; the order is the authors']
+        self.rho *= self.parameters.growth;
+        let rho = self.rho;
+        let s = self.store.step_and_sum(&u, &utu, rho, self.pending.take().as_ref())?;
+
+        // Line search for V ← Proj_St(V + βD).  [P, Alg. 2, line 4]
+        let dvt = s.vdt.transpose();
+        let yyt = |beta: f64| s.vvt.plus(beta, &s.vdt).plus(beta, &dvt).plus(beta * beta, &s.ddt);
+        let now = -(0..self.problem.k).map(|i| s.tvt[(i, i)]).sum::<f64>() + 0.5 * rho * s.negative2;
+        let trial = |store: &mut dyn Store, beta: f64| -> Result<(f64, f64, Mat)> {
+            let root = inverse_root(&yyt(beta));
+            let negative2 = store.trial(&[(beta, &root)])?[0];
+            // ⟨T, root·(V + βD)⟩ = ⟨TVᵀ + β·TDᵀ, root⟩
+            let value = -s.tvt.plus(beta, &s.tdt).dot(&root) + 0.5 * rho * negative2;
+            Ok((value, negative2, root))
+        };
+        let mut beta = self.beta;
+        let mut best = trial(&mut *self.store, beta)?;
+        let mut found = best.0 < now;
+        if found {
+            loop {
+                let longer = trial(&mut *self.store, beta * 1.1)?;
+                // Also ends on NaN, when β has left the range of numbers.
+                if !(longer.0 < best.0) {
+                    break;
+                }
+                beta *= 1.1;
+                best = longer;
+            }
+        } else {
+            // β in units of the data as the parameters see it.
+            while beta / self.first_beta >= SHORTEST {
+                beta /= 1.1;
+                best = trial(&mut *self.store, beta)?;
+                if best.0 < now {
+                    found = true;
+                    break;
+                }
+            }
+        }
+        // Λ ← max(0, Λ − α₀/t·V) comes with the accepted step.  [P, Alg. 2, line 5]
+        let alpha = self.alpha / self.t as f64;
+        if found {
+            self.beta = beta;
+            self.negative2 = best.1;
+            let root = best.2;
+            self.vvt = root.times(&yyt(beta)).times(&root);
+            self.mvt = self.mvt.plus(beta, &s.mdt).times(&root);
+            self.pending = Some(Accept { beta, root, alpha });
+        } else {
+            self.beta = self.first_beta;
+            self.negative2 = s.negative2;
+            self.vvt = s.vvt;
+            self.pending = Some(Accept { beta: 0.0, root: Mat::identity(self.problem.k), alpha });
+        }
+        let residual = (self.negative2 / self.problem.k as f64).sqrt();
+        // ‖M − UV‖² with U optimal for this V.
+        let u = self.mvt.clone().map(|x| x.max(0.0));
+        let objective =
+            self.problem.facts().norm2 - 2.0 * u.dot(&self.mvt) + u.transpose_times(&u).dot(&self.vvt);
+        Ok(vec![Progress {
+            objective: objective.max(0.0),
+            residual,
+            converged: residual <= self.parameters.tolerance,
+        }])
+    }
+
+    fn conclude(&mut self, run: usize) -> Result<Conclusion> {
+        if let Some(pending) = self.pending.take() {
+            self.store.accept(&pending)?;
+        }
+        self.store.label_by_v(run)?;
+        let (mvt, vvt) = self.store.sum()?;
+        Ok(Conclusion {
+            centroids: mvt.map(|x| x.max(0.0)),
+            negativity: (self.negative2 / self.problem.k as f64).sqrt(),
+            orthogonality: vvt.plus(-1.0, &Mat::identity(self.problem.k)).norm2().sqrt(),
+        })
+    }
+
+    fn store(&mut self) -> &mut dyn Store {
+        &mut *self.store
+    }
+}

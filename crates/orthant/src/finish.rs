@@ -1,0 +1,142 @@
+//! From labels to a feasible solution: U ≥ 0, V ≥ 0 and VVᵀ = I to rounding, whatever the method was.
+
+use crate::error::Result;
+use crate::matrix::{Mat, Rule, Store};
+use crate::prepare::Problem;
+use crate::singular::dominant;
+
+/// A feasible solution.
+#[derive(Debug, Clone)]
+pub struct Solution {
+    /// Cluster of each point, from 0; −1 for a point without one. Clusters are numbered by decreasing energy.
+    pub labels: Vec<i32>,
+    /// U, features × k, in the data's own units, such that VVᵀ = I.
+    pub u: Mat,
+    /// The one nonzero of V for each point. (With weights: `Σ wⱼvⱼ² = 1` over a cluster.)
+    pub v: Vec<f64>,
+    /// Unit directions of the clusters, features × k.
+    pub directions: Mat,
+    /// What new points are compared with, by the method's own rule: directions, or centres in the data's units.
+    pub centroids: Mat,
+    /// Number of points in each cluster.
+    pub sizes: Vec<usize>,
+    /// `σ₁²(Mᵢ)/‖M‖²`: the share of the data that each cluster explains.
+    pub energy: Vec<f64>,
+    /// Points that were moved to clusters that had none.
+    pub refilled: Vec<usize>,
+    /// Points whose label is not that of the nearest direction.
+    pub relabelled: usize,
+}
+
+/// Finishes the labels that the store holds under `run`; `guess` are directions to begin with.
+pub fn finish(
+    problem: &Problem,
+    store: &mut dyn Store,
+    run: usize,
+    guess: &Mat,
+    rule: Rule,
+) -> Result<Solution> {
+    let k = problem.k;
+    let facts = problem.facts();
+    let mut labels = store.labels(run)?;
+    // Without weight a point has no say in the directions; it is labelled by them at the end.
+    let weightless: Vec<usize> = facts.weightless_points.clone();
+    weightless.iter().for_each(|&j| labels[j] = -1);
+    // k-means clusters zero points too, but they have no direction: set aside, and put back at the end.
+    let zero_labels: Vec<i32> = facts.zero_points.iter().map(|&j| labels[j]).collect();
+    facts.zero_points.iter().for_each(|&j| labels[j] = -1);
+    store.set_labels(run, &labels)?;
+
+    let mut refilled = vec![];
+    let mut found = dominant(problem.data, store, &[run], guess)?;
+    loop {
+        let mut sizes = vec![0usize; k];
+        labels.iter().filter_map(|&l| usize::try_from(l).ok()).for_each(|l| sizes[l] += 1);
+        let Some(empty) = sizes.iter().position(|&s| s == 0) else { break };
+        let residual = store.residual(&found.u, run)?;
+        // k does not exceed the number of usable points, so some cluster has two.
+        let Some(worst) = residual.worst else { break };
+        labels[worst] = empty as i32;
+        refilled.push(worst);
+        store.set_labels(run, &labels)?;
+        found = dominant(problem.data, store, &[run], &found.u)?;
+    }
+
+    // Number the clusters by decreasing energy, ties by the old number.
+    let mut order: Vec<usize> = (0..k).collect();
+    order.sort_by(|&a, &b| found.sigma2[b].total_cmp(&found.sigma2[a]).then(a.cmp(&b)));
+    let mut number = vec![0i32; k];
+    order.iter().enumerate().for_each(|(new, &old)| number[old] = new as i32);
+    let renumber = |label: i32| usize::try_from(label).map_or(-1, |old| number[old]);
+    labels.iter_mut().for_each(|l| *l = renumber(*l));
+    let directions = Mat::from_fn(found.u.rows, k, |f, i| found.u[(f, order[i])]);
+    store.set_labels(run, &labels)?;
+
+    // A point's own direction against the nearest one; weightless points take the latter.
+    let nearest = {
+        let mut other = problem.data.store()?;
+        other.assign_and_sum(&directions, Rule::Power, &[0])?;
+        other.labels(0)?
+    };
+    let relabelled = labels.iter().zip(&nearest).filter(|(l, n)| **l >= 0 && l != n).count();
+    for &j in &weightless {
+        labels[j] = nearest[j];
+    }
+    store.set_labels(run, &labels)?;
+
+    // v = mᵀu for unit u [P, eq. (optCoeffs)], then (UD, D⁻¹V) with D = diag(‖V(i, :)‖). [P, Sec. 2.4]
+    let residual = store.residual(&directions, run)?;
+    let norms: Vec<f64> = residual.energy.iter().map(|e| e.sqrt()).collect();
+    let inverse: Vec<f64> = norms.iter().map(|&n| if n > 0.0 { 1.0 / n } else { 0.0 }).collect();
+    let mut v = store.strengths(&directions, run)?;
+    for (v, &label) in v.iter_mut().zip(&labels) {
+        if let Ok(i) = usize::try_from(label) {
+            *v *= inverse[i];
+        }
+    }
+    let mut u = directions.clone();
+    u.scale_columns(&norms.iter().map(|n| n / facts.scale).collect::<Vec<_>>());
+    if rule == Rule::Euclid {
+        for (&j, &label) in facts.zero_points.iter().zip(&zero_labels) {
+            labels[j] = renumber(label);
+        }
+        store.set_labels(run, &labels)?;
+    }
+    let mut sizes = vec![0usize; k];
+    labels.iter().filter_map(|&l| usize::try_from(l).ok()).for_each(|l| sizes[l] += 1);
+    let centroids = match rule {
+        Rule::Power => directions.clone(),
+        Rule::Cosine => store.sum_of_labels(k, rule, run)?.sums.with_unit_columns(),
+        Rule::Euclid | Rule::Kl => {
+            let sums = store.sum_of_labels(k, rule, run)?;
+            let mut means = sums.sums;
+            let scale = |w: &f64| if *w > 0.0 { 1.0 / w / facts.scale } else { 0.0 };
+            means.scale_columns(&sums.weight.iter().map(scale).collect::<Vec<_>>());
+            means
+        }
+    };
+    Ok(Solution {
+        labels,
+        u,
+        v,
+        directions,
+        centroids,
+        sizes,
+        energy: residual.energy.iter().map(|e| e / facts.norm2).collect(),
+        refilled,
+        relabelled,
+    })
+}
+
+/// Labels of other points by a method's rule: what its `centroids` say of them.
+pub fn predict(data: &dyn crate::matrix::Data, centroids: &Mat, rule: Rule) -> Result<Vec<i32>> {
+    let scaled = if rule == Rule::Euclid {
+        let scale = data.facts().scale;
+        centroids.clone().map(|x| x * scale)
+    } else {
+        centroids.clone()
+    };
+    let mut store = data.store()?;
+    store.assign_and_sum(&scaled, rule, &[0])?;
+    store.labels(0)
+}

@@ -1,0 +1,150 @@
+//! Sparse rows times a skinny matrix. All arithmetic is float64, whatever the values' format: the
+//! time goes into fetching rows of the skinny matrix, not into multiplying.
+//!
+//! The same kernel serves both directions: with compressed rows it gives the scores of points, with
+//! the transposed copy the sums of features; neither writes to a place that another row writes to.
+
+use super::dense::NOWHERE;
+use super::{Kernel, Real, load};
+use crate::matrix::{Csr, Index, Mat};
+
+/// Rows of a skinny matrix, padded with zeros to whole vectors of any machine.
+pub(crate) struct Packed {
+    pub rows: Vec<f64>,
+    pub pitch: usize,
+    pub width: usize,
+}
+
+impl Packed {
+    pub(crate) fn new(u: &Mat) -> Self {
+        Self::from_rows(&u.data, u.cols)
+    }
+
+    pub(crate) fn from_rows(data: &[f64], width: usize) -> Self {
+        let pitch = width.next_multiple_of(8);
+        if pitch == width {
+            return Packed { rows: data.to_vec(), pitch, width };
+        }
+        let count = data.len().checked_div(width).unwrap_or(0);
+        let mut rows = vec![0.0; count * pitch];
+        for (out, row) in rows.chunks_exact_mut(pitch).zip(data.chunks_exact(width)) {
+            out[..width].copy_from_slice(row);
+        }
+        Packed { rows, pitch, width }
+    }
+}
+
+/// `out[p, :] = Σ_f (scale · x[p, f]) · u[f, :]` for the rows `from .. from + out.len() / width`.
+pub(crate) struct Product<'a, 'd, T: Clone, I: Clone> {
+    pub x: &'a Csr<'d, T, I>,
+    pub from: usize,
+    pub scale: f64,
+    pub u: &'a Packed,
+    pub out: &'a mut [f64],
+}
+
+/// Q vectors of columns for one row.
+#[inline(always)]
+fn gather<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize>(
+    columns: &[I],
+    values: &[T],
+    scale: f64,
+    u: &[f64],
+    pitch: usize,
+    out: &mut [f64],
+) {
+    let mut sums = [[0.0f64; L]; Q];
+    for (c, &x) in columns.iter().zip(values) {
+        let x: f64 = x.into();
+        let x = x * scale;
+        let at = c.at() * pitch;
+        for q in 0..Q {
+            // In range: `Csr::new` has checked every column, and rows of `u` are padded to whole vectors.
+            let vector: [f64; L] = load(u, at + q * L);
+            for l in 0..L {
+                sums[q][l] = sums[q][l].plus::<FMA>(x, vector[l]);
+            }
+        }
+    }
+    for q in 0..Q {
+        let width = (out.len() - q * L).min(L);
+        out[q * L..q * L + width].copy_from_slice(&sums[q][..width]);
+    }
+}
+
+impl<T: Real, I: Index> Kernel for Product<'_, '_, T, I> {
+    type T = f64;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        let Product { x, from, scale, u, out } = self;
+        let Packed { rows, pitch, width } = u;
+        if *width == 0 {
+            return;
+        }
+        for (p, out) in out.chunks_exact_mut(*width).enumerate() {
+            let (columns, values) = x.point(from + p);
+            let mut c = 0;
+            while c < *width {
+                // As many columns as fill the registers: the row's entries are walked once for each group.
+                let vectors = (*width - c).div_ceil(L).min(8);
+                let u = &rows[c..];
+                let out = &mut out[c..(c + vectors * L).min(*width)];
+                match vectors {
+                    1 => gather::<T, I, L, FMA, 1>(columns, values, scale, u, *pitch, out),
+                    2 => gather::<T, I, L, FMA, 2>(columns, values, scale, u, *pitch, out),
+                    3 => gather::<T, I, L, FMA, 3>(columns, values, scale, u, *pitch, out),
+                    4 => gather::<T, I, L, FMA, 4>(columns, values, scale, u, *pitch, out),
+                    5 => gather::<T, I, L, FMA, 5>(columns, values, scale, u, *pitch, out),
+                    6 => gather::<T, I, L, FMA, 6>(columns, values, scale, u, *pitch, out),
+                    7 => gather::<T, I, L, FMA, 7>(columns, values, scale, u, *pitch, out),
+                    _ => gather::<T, I, L, FMA, 8>(columns, values, scale, u, *pitch, out),
+                }
+                c += vectors * L;
+            }
+        }
+    }
+}
+
+/// `out[f, to[j, r]] += (scale · x[f, j]) · factor[j, r]` over the entries of transposed rows: each
+/// point adds to one column for each of `starts` starts.
+pub(crate) struct ProductOne<'a, 'd, T: Clone, I: Clone> {
+    pub transposed: &'a Csr<'d, T, I>,
+    pub from: usize,
+    pub scale: f64,
+    /// points × starts: a column of `out`, or [`NOWHERE`].
+    pub to: &'a [u32],
+    /// points × starts.
+    pub factor: &'a [f64],
+    pub starts: usize,
+    pub width: usize,
+    pub out: &'a mut [f64],
+}
+
+impl<T: Real, I: Index> Kernel for ProductOne<'_, '_, T, I> {
+    type T = f64;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        let ProductOne { transposed, from, scale, to, factor, starts, width, out } = self;
+        if width == 0 {
+            return;
+        }
+        for (f, out) in out.chunks_exact_mut(width).enumerate() {
+            let (points, values) = transposed.point(from + f);
+            for (j, &x) in points.iter().zip(values) {
+                let x: f64 = x.into();
+                let x = x * scale;
+                let at = j.at() * starts;
+                for (&to, &factor) in to[at..at + starts].iter().zip(&factor[at..at + starts]) {
+                    if to != NOWHERE {
+                        let sum = &mut out[to as usize];
+                        *sum = sum.plus::<FMA>(x, factor);
+                    }
+                }
+            }
+        }
+    }
+}

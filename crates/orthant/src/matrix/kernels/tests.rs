@@ -1,0 +1,185 @@
+//! Every kernel, in every form this machine has, against the plain triple loop.
+
+use super::*;
+use crate::matrix::{Csr, Mat};
+
+/// Small whole numbers: sums are exact in every format and order, so equality is exact.
+fn numbers(count: usize, seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    (0..count)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state % 7) as f64 - 2.0
+        })
+        .collect()
+}
+
+fn forms() -> Vec<&'static str> {
+    let mut forms = vec!["baseline"];
+    #[cfg(target_arch = "x86_64")]
+    {
+        if level() != Level::Baseline {
+            forms.push("avx2");
+        }
+        if level() == Level::Avx512 {
+            forms.push("avx512");
+        }
+    }
+    forms
+}
+
+fn run_form<K: Kernel>(form: &str, kernel: K) -> K::Out {
+    match form {
+        // SAFETY: `forms` lists only what the machine has.
+        #[cfg(target_arch = "x86_64")]
+        "avx2" => unsafe { run_avx2(kernel) },
+        #[cfg(target_arch = "x86_64")]
+        "avx512" => unsafe { run_avx512(kernel) },
+        _ => run_baseline(kernel),
+    }
+}
+
+fn dense_kernels_match<T: Real>() {
+    for (points, features) in [(1, 1), (3, 5), (9, 16), (13, 33), (21, 70), (8, 162)] {
+        for width in [1, 2, 3, 4, 5, 7, 8, 16, 17, 33, 50] {
+            let x = numbers(points * features, 1);
+            let u = Mat { rows: features, cols: width, data: numbers(features * width, 2) };
+            let b = numbers(points * width, 3);
+            let xt: Vec<T> = x.iter().map(|&v| T::of(v)).collect();
+            let bt: Vec<T> = b.iter().map(|&v| T::of(v)).collect();
+            let to: Vec<u32> = (0..points * 2)
+                .map(|i| if i % 5 == 4 { dense::NOWHERE } else { (i % width) as u32 })
+                .collect();
+            let factor = numbers(points * 2, 4);
+            let packed = dense::Packed::new(&u);
+            for form in forms() {
+                let mut out = vec![f64::NAN; points * width];
+                run_form(
+                    form,
+                    dense::Scores { x: &xt, features, scale: T::of(2.0), u: &packed, out: &mut out },
+                );
+                let mut sums = vec![T::of(1.0); width * features];
+                run_form(form, dense::Sum { x: &xt, features, b: &bt, width, sums: &mut sums });
+                let mut ones = vec![T::of(1.0); width * features];
+                run_form(
+                    form,
+                    dense::SumOne {
+                        x: &xt,
+                        features,
+                        to: &to,
+                        factor: &factor,
+                        scale: 1.0,
+                        starts: 2,
+                        sums: &mut ones,
+                    },
+                );
+                for p in 0..points {
+                    for i in 0..width {
+                        let plain: f64 = (0..features).map(|f| 2.0 * x[p * features + f] * u[(f, i)]).sum();
+                        assert_eq!(out[p * width + i], plain, "{form} {points}x{features}, width {width}");
+                    }
+                }
+                for i in 0..width {
+                    for f in 0..features {
+                        let plain: f64 = (0..points).map(|p| b[p * width + i] * x[p * features + f]).sum();
+                        let sum: f64 = sums[i * features + f].into();
+                        assert_eq!(sum, 1.0 + plain, "{form} sum");
+                        let plain: f64 = (0..points * 2)
+                            .filter(|&r| to[r] == i as u32)
+                            .map(|r| factor[r] * x[(r / 2) * features + f])
+                            .sum();
+                        let one: f64 = ones[i * features + f].into();
+                        assert_eq!(one, 1.0 + plain, "{form} one");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn dense_kernels_equal_plain_loops_in_float32() {
+    dense_kernels_match::<f32>();
+}
+
+#[test]
+fn dense_kernels_equal_plain_loops_in_float64() {
+    dense_kernels_match::<f64>();
+}
+
+#[test]
+fn sparse_kernels_equal_plain_loops() {
+    for (points, features) in [(1, 1), (7, 30), (40, 11)] {
+        for width in [1, 2, 3, 8, 9, 17, 40, 70, 130] {
+            let x: Vec<f64> =
+                numbers(points * features, 5).iter().map(|&v| if v > 0.0 { v } else { 0.0 }).collect();
+            let u = Mat { rows: features, cols: width, data: numbers(features * width, 6) };
+            let (mut offsets, mut columns, mut values) = (vec![0usize], vec![], vec![]);
+            for p in 0..points {
+                for f in 0..features {
+                    if x[p * features + f] != 0.0 {
+                        columns.push(f as i64);
+                        values.push(x[p * features + f] as f32);
+                    }
+                }
+                offsets.push(values.len());
+            }
+            let csr = Csr::new(features, offsets, columns, values).unwrap();
+            let transposed = csr.transposed();
+            let packed = sparse::Packed::new(&u);
+            let to: Vec<u32> = (0..points * 3)
+                .map(|i| if i % 4 == 3 { dense::NOWHERE } else { (i % width) as u32 })
+                .collect();
+            let factor = numbers(points * 3, 7);
+            for form in forms() {
+                let mut out = vec![f64::NAN; points * width];
+                run_form(form, sparse::Product { x: &csr, from: 0, scale: 0.5, u: &packed, out: &mut out });
+                let mut ones = vec![0.0; features * width];
+                run_form(
+                    form,
+                    sparse::ProductOne {
+                        transposed: &transposed,
+                        from: 0,
+                        scale: 0.5,
+                        to: &to,
+                        factor: &factor,
+                        starts: 3,
+                        width,
+                        out: &mut ones,
+                    },
+                );
+                for p in 0..points {
+                    for i in 0..width {
+                        let plain: f64 = (0..features).map(|f| 0.5 * x[p * features + f] * u[(f, i)]).sum();
+                        assert_eq!(out[p * width + i], plain, "{form} width {width}");
+                    }
+                }
+                for f in 0..features {
+                    for i in 0..width {
+                        let plain: f64 = (0..points * 3)
+                            .filter(|&r| to[r] == i as u32)
+                            .map(|r| 0.5 * x[(r / 3) * features + f] * factor[r])
+                            .sum();
+                        assert_eq!(ones[f * width + i], plain, "{form} one");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn dot_and_axpy_equal_plain_loops() {
+    for n in [0, 1, 7, 31, 64, 101] {
+        let (x, mut y) = (numbers(n, 8), numbers(n, 9));
+        let plain: f64 = x.iter().zip(&y).map(|(a, b)| a * b).sum();
+        for form in forms() {
+            assert_eq!(run_form(form, Dot(&x, &y)), plain, "{form}");
+        }
+        let expected: Vec<f64> = x.iter().zip(&y).map(|(a, b)| 3.0 * a + b).collect();
+        axpy(3.0, &x, &mut y);
+        assert_eq!(y, expected);
+    }
+}

@@ -1,0 +1,344 @@
+//! Data in this process's memory: any kind of [`Points`], their weights, and the passes over them.
+//!
+//! Points are cut into blocks that fit the cache and blocks into chunks, by the shape of the data
+//! alone; threads take chunks, and chunks are added in order. So the bits of every sum are the same
+//! for any number of threads.
+
+mod assign;
+mod factors;
+mod onp;
+mod points;
+mod seed;
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+pub(crate) use points::Points;
+
+use super::data::*;
+use super::kernels::Real;
+use super::{Csr, Dense, Index, Mat, Matrix};
+use crate::error::{Error, Result};
+
+/// Data in memory with everything the passes need to know about each point.
+pub(crate) struct Local<P> {
+    points: P,
+    facts: Facts,
+    /// Weights of the points, where given.
+    weights: Option<Vec<f64>>,
+    /// `‖mⱼ‖²` of the scaled points.
+    norms2: Vec<f64>,
+}
+
+/// Jobs in order, on all threads of the current pool where there is more than one job.
+fn in_order<J: Send, R: Send>(jobs: Vec<J>, work: impl Fn(J) -> R + Sync + Send) -> Vec<R> {
+    if jobs.len() == 1 {
+        jobs.into_iter().map(work).collect()
+    } else {
+        jobs.into_par_iter().map(work).collect()
+    }
+}
+
+/// Below this many multiplications a pass is not worth a second thread.
+const SMALL: usize = 1 << 17;
+
+impl<P: Points> Local<P> {
+    pub(crate) fn new(points: P, weights: Option<Vec<f64>>) -> Result<Self> {
+        let shape = points.shape();
+        if let Some(weights) = &weights {
+            check_weights(weights, shape.points)?;
+        }
+        let mut local = Local {
+            points,
+            facts: Facts {
+                scale: 1.0,
+                largest: 0.0,
+                norm2: 0.0,
+                weight: 0.0,
+                zero_points: vec![],
+                weightless_points: vec![],
+                usable_points: 0,
+                zero_features: 0,
+                not_finite: None,
+                negative: None,
+            },
+            weights,
+            norms2: vec![],
+        };
+        local.look();
+        Ok(local)
+    }
+
+    /// Finds the facts in two looks: the largest entry, then norms of the points scaled by it.
+    fn look(&mut self) {
+        #[derive(Default)]
+        struct Seen {
+            largest: f64,
+            not_finite: Option<Entry>,
+            negative: Option<Entry>,
+            used: Vec<bool>,
+        }
+        let shape = self.points.shape();
+        let seen = in_order(self.chunks(1), |rows| {
+            let mut seen = Seen { used: vec![false; shape.features], ..Seen::default() };
+            for row in rows {
+                self.points.for_each(row, |column, value| {
+                    if !value.is_finite() {
+                        seen.not_finite.get_or_insert(Entry { row, column, value });
+                        return;
+                    }
+                    if value < 0.0 && seen.negative.is_none() {
+                        seen.negative = Some(Entry { row, column, value });
+                    }
+                    seen.largest = seen.largest.max(value.abs());
+                    seen.used[column] |= value != 0.0;
+                });
+            }
+            seen
+        });
+        let facts = &mut self.facts;
+        facts.largest = seen.iter().map(|s| s.largest).fold(0.0, f64::max);
+        facts.not_finite = seen.iter().find_map(|s| s.not_finite);
+        facts.negative = seen.iter().find_map(|s| s.negative);
+        facts.zero_features = (0..shape.features).filter(|&f| seen.iter().all(|s| !s.used[f])).count();
+        facts.scale = power_of_two_near(facts.largest, P::T::EXPONENT).recip();
+        let scale = facts.scale;
+        let norms2: Vec<Vec<f64>> = in_order(self.chunks(1), |rows| {
+            rows.map(|row| {
+                let mut sum = 0.0;
+                self.points.for_each(row, |_, value| sum += (value * scale) * (value * scale));
+                sum
+            })
+            .collect()
+        });
+        self.norms2 = norms2.concat();
+        self.facts.zero_points = (0..shape.points).filter(|&j| self.norms2[j] == 0.0).collect();
+        self.facts.weightless_points = (0..shape.points).filter(|&j| self.weight(j) == 0.0).collect();
+        self.facts.usable_points =
+            (0..shape.points).filter(|&j| self.weight(j) > 0.0 && self.norms2[j] > 0.0).count();
+        self.facts.weight = (0..shape.points).map(|j| self.weight(j)).sum();
+        self.facts.norm2 = (0..shape.points).map(|j| self.weight(j) * self.norms2[j]).sum();
+    }
+
+    #[inline(always)]
+    fn weight(&self, j: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[j])
+    }
+
+    #[inline(always)]
+    fn root_weight(&self, j: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[j].sqrt())
+    }
+
+    /// Chunks of whole blocks for a pass that costs `width` multiplications an entry and keeps
+    /// nothing large for each chunk.
+    fn chunks(&self, width: usize) -> Vec<Range<usize>> {
+        self.cut(if self.points.shape().nonzeros.saturating_mul(width) < SMALL { 1 } else { 64 })
+    }
+
+    /// Chunks for a pass in which every chunk keeps sums of features × width.
+    fn chunks_with_sums(&self, width: usize) -> Vec<Range<usize>> {
+        if self.points.has_transposed() {
+            return self.chunks(width);
+        }
+        let shape = self.points.shape();
+        let most = self.points.most_sums(width).clamp(1, 32);
+        self.cut(if shape.nonzeros.saturating_mul(width) < SMALL { 1 } else { most })
+    }
+
+    fn cut(&self, most: usize) -> Vec<Range<usize>> {
+        let (n, block) = (self.points.shape().points, self.points.block());
+        let blocks = n.div_ceil(block).max(1);
+        let count = most.min(blocks);
+        (0..count)
+            .map(|c| (blocks * c / count * block).min(n)..(blocks * (c + 1) / count * block).min(n))
+            .collect()
+    }
+
+    /// The blocks of a chunk.
+    fn blocks(&self, chunk: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let block = self.points.block();
+        chunk.clone().step_by(block).map(move |from| from..(from + block).min(chunk.end))
+    }
+}
+
+/// The power of two nearest to `x` from below, kept where the format can hold its inverse.
+fn power_of_two_near(x: f64, exponent: i32) -> f64 {
+    if x > 0.0 && x.is_finite() {
+        2f64.powi((x.log2().floor() as i32).clamp(-exponent, exponent))
+    } else {
+        1.0
+    }
+}
+
+fn check_weights(weights: &[f64], points: usize) -> Result<()> {
+    if weights.len() != points {
+        return Err(Error::parameter(
+            "weights",
+            format!("{} weights for {points} points: give one for each point", weights.len()),
+        ));
+    }
+    if let Some(j) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+        return Err(Error::parameter(
+            "weights",
+            format!(
+                "the weight of point {j} (counted from 0) is {}: weights are finite and not negative",
+                weights[j]
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// Splits an array of `stride` numbers a point at the chunks' borders.
+fn split<'s, X>(mut array: &'s mut [X], chunks: &[Range<usize>], stride: usize) -> Vec<&'s mut [X]> {
+    chunks
+        .iter()
+        .map(|chunk| {
+            let (head, tail) = std::mem::take(&mut array).split_at_mut(chunk.len() * stride);
+            array = tail;
+            head
+        })
+        .collect()
+}
+
+impl<P: Points> Data for Local<P> {
+    fn shape(&self) -> Shape {
+        self.points.shape()
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn gather(&self, points: &[usize]) -> Result<Mat> {
+        let mut columns = Mat::zeros(self.points.shape().features, points.len());
+        for (i, &j) in points.iter().enumerate() {
+            self.points.for_each(j, |f, x| columns[(f, i)] = x * self.facts.scale);
+        }
+        Ok(columns)
+    }
+
+    fn store(&self) -> Result<Box<dyn Store + '_>> {
+        Ok(Box::new(LocalStore {
+            data: self,
+            k: 0,
+            v: vec![],
+            d: vec![],
+            lambda: vec![],
+            labels: vec![],
+            unexplained: vec![],
+        }))
+    }
+}
+
+/// The arrays beside a [`Local`]; the passes over them are in the files of this folder.
+struct LocalStore<'a, P> {
+    data: &'a Local<P>,
+    /// Columns of V, D and Λ.
+    k: usize,
+    /// points × k each, `√wⱼ` included.
+    v: Vec<f64>,
+    d: Vec<f64>,
+    lambda: Vec<f64>,
+    /// One array for each start.
+    labels: Vec<Vec<i32>>,
+    /// `wⱼ` times what the settled directions leave of each point.
+    unexplained: Vec<f64>,
+}
+
+impl<P: Points> LocalStore<'_, P> {
+    fn points(&self) -> usize {
+        self.data.points.shape().points
+    }
+
+    /// Makes V, D, Λ hold k numbers for each point; what they held is lost.
+    fn resize(&mut self, k: usize) {
+        if self.k != k || self.v.is_empty() {
+            self.k = k;
+            self.v = vec![0.0; self.points() * k];
+            self.d = vec![];
+            self.lambda = vec![];
+        }
+    }
+
+    fn labels_of(&mut self, start: usize) -> &mut Vec<i32> {
+        let points = self.points();
+        while self.labels.len() <= start {
+            self.labels.push(vec![]);
+        }
+        if self.labels[start].len() != points {
+            // No label that a pass can give: the first pass changes all of them.
+            self.labels[start] = vec![-2; points];
+        }
+        &mut self.labels[start]
+    }
+}
+
+macro_rules! forward {
+    ($($name:ident($($arg:ident: $t:ty),*) -> $out:ty;)*) => {
+        impl<P: Points> Store for LocalStore<'_, P> {
+            $(fn $name(&mut self, $($arg: $t),*) -> Result<$out> { Ok(self.$name($($arg),*)) })*
+        }
+    };
+}
+// In memory no pass fails; each is an inherent method of the same name in one of the files beside this.
+forward! {
+    assign_and_sum(u: &Mat, rule: Rule, starts: &[usize]) -> Assigned;
+    sum_by_label(u: &Mat, starts: &[usize]) -> Mat;
+    sum_of_labels(k: usize, rule: Rule, start: usize) -> Assigned;
+    normal(b: &Mat) -> Mat;
+    scores(u: &Mat) -> ();
+    sum() -> (Mat, Mat);
+    step_and_sum(u: &Mat, utu: &Mat, rho: f64, accept: Option<&Accept>) -> Stepped;
+    trial(trials: &[(f64, &Mat)]) -> Vec<f64>;
+    accept(accept: &Accept) -> ();
+    multiply_and_sum(u: &Mat, q: &Mat, shrink: f64, floor: f64) -> Multiplied;
+    transform(a: &Mat) -> ();
+    signs() -> Vec<(f64, f64)>;
+    take_positive(factors: &[f64], fill: f64) -> ();
+    fill_random(rows: Range<usize>, k: usize, seed: u64, stream: u64) -> ();
+    indicate(k: usize, start: usize) -> ();
+    label_by_v(start: usize) -> ();
+    set_labels(start: usize, labels: &[i32]) -> ();
+    labels(start: usize) -> Vec<i32>;
+    v() -> Vec<f64>;
+    explain(candidates: &Mat, rule: Rule) -> Vec<f64>;
+    settle(column: &Mat, rule: Rule) -> ();
+    unsettle(rule: Rule) -> ();
+    sample(fractions: &[f64]) -> Vec<Option<usize>>;
+    residual(u: &Mat, start: usize) -> Residual;
+    weighted_squares(v: &[f64], k: usize, start: usize) -> Vec<f64>;
+    strengths(u: &Mat, start: usize) -> Vec<f64>;
+}
+
+/// Opens dense points, with weights where given.
+pub fn open_dense<'a, T: Real>(
+    points: Dense<'a, T>,
+    weights: Option<Vec<f64>>,
+) -> Result<Box<dyn Data + 'a>> {
+    Ok(Box::new(Local::new(points, weights)?))
+}
+
+/// Opens sparse points, with weights where given.
+///
+/// `transposed` says whether a transposed copy of the entries may be kept: it makes the sums faster
+/// and parallel without further memory for each thread; `None` decides by the size.
+pub fn open_sparse<'a, T: Real, I: Index>(
+    points: Csr<'a, T, I>,
+    weights: Option<Vec<f64>>,
+    transposed: Option<bool>,
+) -> Result<Box<dyn Data + 'a>> {
+    Ok(Box::new(Local::new(points::Sparse::new(points, transposed), weights)?))
+}
+
+/// Opens a matrix of whichever kind, with weights where given.
+pub fn open(matrix: &Matrix, weights: Option<Vec<f64>>) -> Result<Box<dyn Data + '_>> {
+    match matrix {
+        Matrix::DenseF32(x) => open_dense(x.borrowed(), weights),
+        Matrix::DenseF64(x) => open_dense(x.borrowed(), weights),
+        Matrix::SparseF32(x) => open_sparse(x.borrowed(), weights, None),
+        Matrix::SparseF64(x) => open_sparse(x.borrowed(), weights, None),
+    }
+}

@@ -1,0 +1,307 @@
+//! The kinds of points in memory: how a block of them is multiplied, and how it adds to sums.
+
+use std::ops::Range;
+
+use super::{SMALL, in_order, split};
+use crate::matrix::data::Shape;
+use crate::matrix::kernels::{Real, dense, run, sparse};
+use crate::matrix::{Csr, Dense, Index, Mat};
+
+/// Points in memory. `scale` multiplies every entry; `to`/`factor` are points × starts.
+pub(crate) trait Points: Send + Sync {
+    /// Format of the entries.
+    type T: Real;
+    /// A skinny matrix, laid out for `scores`.
+    type Packed: Send + Sync;
+    /// Sums of features × width in the making.
+    type Sums: Send;
+
+    fn shape(&self) -> Shape;
+    /// How many points fit into the cache together.
+    fn block(&self) -> usize;
+    fn pack(&self, u: &Mat) -> Self::Packed;
+    fn scores(&self, rows: Range<usize>, scale: f64, u: &Self::Packed, out: &mut [f64]);
+
+    /// How many chunks may have sums of their own before these cost more than the pass.
+    fn most_sums(&self, width: usize) -> usize;
+    fn sums(&self, width: usize) -> Self::Sums;
+    /// `sums += Σ_p x_p ⊗ b_p`.
+    fn add(&self, sums: &mut Self::Sums, rows: Range<usize>, scale: f64, b: &[f64]);
+    /// `sums[to_p] += factor_p · x_p`.
+    fn add_one(&self, sums: &mut Self::Sums, rows: Range<usize>, scale: f64, to: &[u32], factor: &[f64]);
+    /// The parts added in order, as features × width.
+    fn total(&self, parts: Vec<Self::Sums>, width: usize) -> Mat;
+
+    /// Whether sums are taken over the transposed copy, after the pass, by the two functions below.
+    fn has_transposed(&self) -> bool {
+        false
+    }
+    fn transposed_sum(&self, _scale: f64, _b: &[f64], _width: usize) -> Mat {
+        unreachable!("only where there is a transposed copy")
+    }
+    fn transposed_sum_one(
+        &self,
+        _scale: f64,
+        _to: &[u32],
+        _factor: &[f64],
+        _starts: usize,
+        _width: usize,
+    ) -> Mat {
+        unreachable!("only where there is a transposed copy")
+    }
+
+    /// Calls `f` with every stored entry of a point.
+    fn for_each(&self, row: usize, f: impl FnMut(usize, f64));
+    /// `‖scale·x − v·u‖²`, without cancellation.
+    fn residual2(&self, row: usize, scale: f64, u: &[f64], u_norm2: f64, v: f64) -> f64;
+}
+
+/// Sums of dense points: in the data's own format for a while, then in float64. width × features.
+pub(crate) struct DenseSums<T> {
+    recent: Vec<T>,
+    points: usize,
+    total: Vec<f64>,
+    factors: Vec<T>,
+}
+
+impl<T: Real> DenseSums<T> {
+    fn flush(&mut self) {
+        for (total, recent) in self.total.iter_mut().zip(&mut self.recent) {
+            let sum: f64 = (*recent).into();
+            *total += sum;
+            *recent = T::default();
+        }
+        self.points = 0;
+    }
+
+    /// Makes room for a further block.
+    fn count(&mut self, points: usize) {
+        if self.points.saturating_add(points) > T::SUMS {
+            self.flush();
+        }
+        self.points += points;
+    }
+}
+
+impl<T: Real> Points for Dense<'_, T> {
+    type T = T;
+    type Packed = dense::Packed<T>;
+    type Sums = DenseSums<T>;
+
+    fn shape(&self) -> Shape {
+        Shape {
+            points: self.points(),
+            features: self.features(),
+            nonzeros: self.data().len(),
+            precision: T::PRECISION,
+        }
+    }
+
+    fn block(&self) -> usize {
+        // 256 KiB of points: half of a small second-level cache.
+        (256 * 1024 / (self.features() * size_of::<T>()).max(1) / 8 * 8).clamp(8, 256)
+    }
+
+    fn pack(&self, u: &Mat) -> Self::Packed {
+        dense::Packed::new(u)
+    }
+
+    fn scores(&self, rows: Range<usize>, scale: f64, u: &Self::Packed, out: &mut [f64]) {
+        let features = self.features();
+        let x = &self.data()[rows.start * features..rows.end * features];
+        run(dense::Scores { x, features, scale: T::of(scale), u, out });
+    }
+
+    fn most_sums(&self, width: usize) -> usize {
+        self.points() / (8 * width.max(1))
+    }
+
+    fn sums(&self, width: usize) -> DenseSums<T> {
+        let size = width * self.features();
+        DenseSums { recent: vec![T::default(); size], points: 0, total: vec![0.0; size], factors: vec![] }
+    }
+
+    fn add(&self, sums: &mut DenseSums<T>, rows: Range<usize>, scale: f64, b: &[f64]) {
+        let (features, width) = (self.features(), b.len() / rows.len().max(1));
+        sums.count(rows.len());
+        sums.factors.clear();
+        sums.factors.extend(b.iter().map(|&x| T::of(x * scale)));
+        let x = &self.data()[rows.start * features..rows.end * features];
+        run(dense::Sum { x, features, b: &sums.factors, width, sums: &mut sums.recent });
+    }
+
+    fn add_one(&self, sums: &mut DenseSums<T>, rows: Range<usize>, scale: f64, to: &[u32], factor: &[f64]) {
+        let (features, starts) = (self.features(), to.len() / rows.len().max(1));
+        sums.count(rows.len());
+        let x = &self.data()[rows.start * features..rows.end * features];
+        run(dense::SumOne { x, features, to, factor, scale, starts, sums: &mut sums.recent });
+    }
+
+    fn total(&self, parts: Vec<DenseSums<T>>, width: usize) -> Mat {
+        let features = self.features();
+        let mut total = vec![0.0; width * features];
+        for mut part in parts {
+            part.flush();
+            total.iter_mut().zip(&part.total).for_each(|(t, p)| *t += p);
+        }
+        Mat { rows: width, cols: features, data: total }.transpose()
+    }
+
+    fn for_each(&self, row: usize, mut f: impl FnMut(usize, f64)) {
+        for (column, &x) in self.point(row).iter().enumerate() {
+            f(column, x.into());
+        }
+    }
+
+    fn residual2(&self, row: usize, scale: f64, u: &[f64], _u_norm2: f64, v: f64) -> f64 {
+        let left = |(&x, &u): (&T, &f64)| {
+            let x: f64 = x.into();
+            (x * scale - v * u) * (x * scale - v * u)
+        };
+        self.point(row).iter().zip(u).map(left).sum()
+    }
+}
+
+/// Sparse points, and a transposed copy where it was wanted.
+pub(crate) struct Sparse<'a, T: Clone + 'static, I: Clone + 'static> {
+    rows: Csr<'a, T, I>,
+    transposed: Option<Csr<'static, T, I>>,
+}
+
+/// Up to this many bytes the transposed copy is made without asking.
+const TRANSPOSED: usize = 256 << 20;
+
+impl<'a, T: Real, I: Index> Sparse<'a, T, I> {
+    pub(crate) fn new(rows: Csr<'a, T, I>, transposed: Option<bool>) -> Self {
+        let bytes = rows.nonzeros() * (size_of::<T>() + size_of::<I>());
+        // A 32-bit index must also be able to name every point.
+        let fits = I::from_position(rows.points()).at() == rows.points();
+        let wanted = fits && transposed.unwrap_or(bytes <= TRANSPOSED);
+        Sparse { transposed: wanted.then(|| rows.transposed()), rows }
+    }
+
+    /// Fills rows of features × width over the transposed copy; features in parallel, each in order.
+    fn over_features(&self, width: usize, fill: impl Fn(usize, &mut [f64]) + Sync + Send) -> Mat {
+        let features = self.rows.features();
+        let offsets = self.transposed.as_ref().expect("there is a transposed copy").offsets();
+        let mut sums = Mat::zeros(features, width);
+        let entries = self.rows.nonzeros();
+        let count = if entries.saturating_mul(width) < SMALL { 1 } else { 64.min(features.max(1)) };
+        // Equal shares of the entries, not of the features: words are as unequal as can be.
+        let borders: Vec<usize> = (0..=count)
+            .map(
+                |c| if c == count { features } else { offsets.partition_point(|&o| o < entries * c / count) },
+            )
+            .collect();
+        let chunks: Vec<Range<usize>> = borders.windows(2).map(|b| b[0]..b[1]).collect();
+        let parts = split(&mut sums.data, &chunks, width);
+        in_order(chunks.into_iter().zip(parts).collect(), |(chunk, part)| fill(chunk.start, part));
+        sums
+    }
+}
+
+impl<T: Real, I: Index> Points for Sparse<'_, T, I> {
+    type T = T;
+    type Packed = sparse::Packed;
+    /// features × width.
+    type Sums = Vec<f64>;
+
+    fn shape(&self) -> Shape {
+        Shape {
+            points: self.rows.points(),
+            features: self.rows.features(),
+            nonzeros: self.rows.nonzeros(),
+            precision: T::PRECISION,
+        }
+    }
+
+    fn block(&self) -> usize {
+        64
+    }
+
+    fn pack(&self, u: &Mat) -> sparse::Packed {
+        sparse::Packed::new(u)
+    }
+
+    fn scores(&self, rows: Range<usize>, scale: f64, u: &sparse::Packed, out: &mut [f64]) {
+        let out = &mut out[..rows.len() * u.width];
+        run(sparse::Product { x: &self.rows, from: rows.start, scale, u, out });
+    }
+
+    fn most_sums(&self, _width: usize) -> usize {
+        self.rows.nonzeros() / (4 * self.rows.features().max(1))
+    }
+
+    fn sums(&self, width: usize) -> Vec<f64> {
+        vec![0.0; self.rows.features() * width]
+    }
+
+    fn add(&self, sums: &mut Vec<f64>, rows: Range<usize>, scale: f64, b: &[f64]) {
+        let width = b.len() / rows.len().max(1);
+        for (p, row) in rows.enumerate() {
+            let b = &b[p * width..(p + 1) * width];
+            self.for_each(row, |f, x| {
+                let x = x * scale;
+                sums[f * width..(f + 1) * width].iter_mut().zip(b).for_each(|(s, b)| *s += x * b);
+            });
+        }
+    }
+
+    fn add_one(&self, sums: &mut Vec<f64>, rows: Range<usize>, scale: f64, to: &[u32], factor: &[f64]) {
+        let (starts, width) = (to.len() / rows.len().max(1), sums.len() / self.rows.features().max(1));
+        for (p, row) in rows.enumerate() {
+            let (to, factor) = (&to[p * starts..(p + 1) * starts], &factor[p * starts..(p + 1) * starts]);
+            self.for_each(row, |f, x| {
+                let x = x * scale;
+                for (&to, &factor) in to.iter().zip(factor) {
+                    if to != dense::NOWHERE {
+                        sums[f * width + to as usize] += x * factor;
+                    }
+                }
+            });
+        }
+    }
+
+    fn total(&self, parts: Vec<Vec<f64>>, width: usize) -> Mat {
+        let mut parts = parts.into_iter();
+        let mut data = parts.next().unwrap_or_default();
+        for part in parts {
+            data.iter_mut().zip(&part).for_each(|(t, p)| *t += p);
+        }
+        Mat { rows: self.rows.features(), cols: width, data }
+    }
+
+    fn has_transposed(&self) -> bool {
+        self.transposed.is_some()
+    }
+
+    fn transposed_sum(&self, scale: f64, b: &[f64], width: usize) -> Mat {
+        let x = self.transposed.as_ref().expect("there is a transposed copy");
+        let u = sparse::Packed::from_rows(b, width);
+        self.over_features(width, |from, out| run(sparse::Product { x, from, scale, u: &u, out }))
+    }
+
+    fn transposed_sum_one(&self, scale: f64, to: &[u32], factor: &[f64], starts: usize, width: usize) -> Mat {
+        let transposed = self.transposed.as_ref().expect("there is a transposed copy");
+        self.over_features(width, |from, out| {
+            run(sparse::ProductOne { transposed, from, scale, to, factor, starts, width, out })
+        })
+    }
+
+    fn for_each(&self, row: usize, mut f: impl FnMut(usize, f64)) {
+        let (columns, values) = self.rows.point(row);
+        for (c, &x) in columns.iter().zip(values) {
+            f(c.at(), x.into());
+        }
+    }
+
+    fn residual2(&self, row: usize, scale: f64, u: &[f64], u_norm2: f64, v: f64) -> f64 {
+        let (mut sum, mut met) = (0.0, 0.0);
+        self.for_each(row, |f, x| {
+            let left = x * scale - v * u[f];
+            sum += left * left;
+            met += u[f] * u[f];
+        });
+        sum + v * v * (u_norm2 - met).max(0.0)
+    }
+}

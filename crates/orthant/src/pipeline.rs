@@ -1,0 +1,246 @@
+//! The whole flow on one screen: prepare → start → iterate → finish → certify.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::algorithms::{Algorithm, Goal, Method, Values, method};
+use crate::certificate::{Certificate, certify};
+use crate::error::{Error, Result};
+use crate::finish::{Solution, finish};
+use crate::matrix::Data;
+use crate::prepare::Problem;
+use crate::run::{Observer, Progress, Running, Stop, Trace, iterate};
+use crate::start::{Start, Stream};
+
+/// What to do with the data.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// The method.
+    pub method: &'static Method,
+    /// Number of clusters.
+    pub k: usize,
+    /// Values of the method's parameters, where they differ from the defaults.
+    pub values: Values,
+    /// Where to start; `None`: the method's usual start.
+    pub start: Option<Start>,
+    /// How many runs with different random numbers.
+    pub runs: usize,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Whether EM-ONMF goes on from what the method found.
+    pub polish: bool,
+}
+
+impl Job {
+    /// A job with the method's defaults.
+    pub fn new(name: &str, k: usize) -> Result<Job> {
+        Ok(Job {
+            method: method(name)?,
+            k,
+            values: Values::new(),
+            start: None,
+            runs: 1,
+            seed: 0,
+            polish: false,
+        })
+    }
+
+    /// The start that will be used.
+    pub fn start(&self) -> Start {
+        self.start
+            .clone()
+            .unwrap_or_else(|| Start::named(self.method.starts[0]).expect("the table names known starts"))
+    }
+}
+
+/// A stage of a run: the method itself, or a polish.
+#[derive(Debug, Clone)]
+pub struct Stage {
+    /// Name of the method.
+    pub method: &'static str,
+    /// Objective and residual of every iteration (scaled data).
+    pub history: Vec<Progress>,
+    /// Why it ended.
+    pub stop: Stop,
+}
+
+/// One run, finished.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Its stages, in order.
+    pub stages: Vec<Stage>,
+    /// The method's own objective at the end, in the data's own units.
+    pub objective: f64,
+    /// `‖M − UV‖/‖M‖` of the feasible solution.
+    pub relative_error: f64,
+    /// The feasible solution.
+    pub solution: Solution,
+    /// How far the last iterate was from nonnegative.
+    pub iterate_negativity: f64,
+    /// How far the last iterate was from orthogonal.
+    pub iterate_orthogonality: f64,
+}
+
+impl Run {
+    /// Iterations of all stages.
+    pub fn iterations(&self) -> usize {
+        self.stages.iter().map(|s| s.history.len()).sum()
+    }
+
+    /// Why the run ended: as its last stage, but cancelled if any was.
+    pub fn stop(&self) -> Stop {
+        if self.stages.iter().any(|s| s.stop == Stop::Cancelled) {
+            return Stop::Cancelled;
+        }
+        self.stages.last().map_or(Stop::Converged, |s| s.stop)
+    }
+}
+
+/// What came out.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Every run, in order.
+    pub runs: Vec<Run>,
+    /// Which of them has the best objective.
+    pub best: usize,
+    /// How good that one is.
+    pub certificate: Certificate,
+    /// Seconds from the data in memory to the finished runs.
+    pub seconds: f64,
+    /// Seconds for the certificate.
+    pub certificate_seconds: f64,
+}
+
+impl Outcome {
+    /// The best run.
+    pub fn best(&self) -> &Run {
+        &self.runs[self.best]
+    }
+}
+
+/// As many columns side by side as measure fastest in one pass: more no longer fit the cache.
+const COLUMNS: usize = 256;
+
+/// Clusters the data.
+pub fn cluster(data: &dyn Data, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
+    let begun = Instant::now();
+    if job.runs == 0 {
+        return Err(Error::parameter("runs", "at least one run is needed"));
+    }
+    let problem = Problem::new(data, job.k, job.method)?;
+    let algorithm = job.method.with(&job.values)?;
+    let start = job.start();
+    start.check(&problem)?;
+    if job.polish && data.facts().negative.is_some() {
+        return Err(Error::parameter("polish", "em needs nonnegative data"));
+    }
+    // Runs from a start that is not random would all be the same, unless the method is.
+    let runs = if start.is_random() { job.runs } else { 1 };
+    let batch = if job.method.batched { (COLUMNS / job.k).clamp(1, runs) } else { 1 };
+    let mut finished: Vec<Run> = vec![];
+    while finished.len() < runs {
+        let first = finished.len();
+        let count = batch.min(runs - first);
+        let cancelled = finished.iter().any(|run| run.stop() == Stop::Cancelled);
+        if cancelled {
+            break;
+        }
+        let streams: Vec<Stream> =
+            (first..first + count).map(|run| Stream { seed: job.seed, run: run as u64 }).collect();
+        finished.extend(run_batch(&problem, job, &*algorithm, &start, &streams, runs, observer)?);
+    }
+    let best = (1..finished.len()).fold(0, |best, run| {
+        if job.method.better(finished[run].objective, finished[best].objective) { run } else { best }
+    });
+    let seconds = begun.elapsed().as_secs_f64();
+    let certifying = Instant::now();
+    let mut store = data.store()?;
+    store.set_labels(0, &finished[best].solution.labels)?;
+    let certificate = certify(&problem, &mut *store, 0, &finished[best].solution)?;
+    Ok(Outcome {
+        runs: finished,
+        best,
+        certificate,
+        seconds,
+        certificate_seconds: certifying.elapsed().as_secs_f64(),
+    })
+}
+
+/// Some runs side by side: the method, then the polish, then the finish.
+fn run_batch(
+    problem: &Problem,
+    job: &Job,
+    algorithm: &dyn Algorithm,
+    start: &Start,
+    streams: &[Stream],
+    runs: usize,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Run>> {
+    let facts = problem.facts();
+    let mut state = algorithm.begin(problem, start, streams)?;
+    let running = Running {
+        method: job.method.name,
+        first: streams[0].run as usize,
+        runs,
+        max_iterations: algorithm.max_iterations(start),
+        norm2: facts.norm2,
+    };
+    let traces = iterate(&mut *state, streams.len(), running, observer)?;
+    let mut finished = vec![];
+    for (run, trace) in traces.into_iter().enumerate() {
+        let conclusion = state.conclude(run)?;
+        let mut objective = trace.history.last().map_or(f64::NAN, |p| p.objective);
+        let mut stages = vec![stage(job.method.name, trace)];
+        let mut solution = finish(problem, state.store(), run, &conclusion.centroids, job.method.rule)?;
+        if job.polish && stages[0].stop != Stop::Cancelled {
+            let (polished, trace) = polish(problem, &solution, streams[run], runs, observer)?;
+            let explained = |s: &Solution| s.energy.iter().sum::<f64>();
+            if explained(&polished) >= explained(&solution) {
+                solution = polished;
+            }
+            objective = (1.0 - explained(&solution)).max(0.0) * facts.norm2;
+            stages.push(stage("em-onmf", trace));
+        }
+        let relative_error = (1.0 - solution.energy.iter().sum::<f64>()).max(0.0).sqrt();
+        // Σ cos has no unit; the others are squares of the data's.
+        let unit = if job.method.goal == Goal::Most { 1.0 } else { facts.scale * facts.scale };
+        finished.push(Run {
+            stages,
+            objective: objective / unit,
+            relative_error,
+            solution,
+            iterate_negativity: conclusion.negativity,
+            iterate_orthogonality: conclusion.orthogonality,
+        });
+    }
+    Ok(finished)
+}
+
+fn stage(method: &'static str, trace: Trace) -> Stage {
+    Stage { method, history: trace.history, stop: trace.stop.unwrap_or(Stop::MaxIterations) }
+}
+
+/// EM-ONMF from the labels of a solution.
+fn polish(
+    problem: &Problem,
+    solution: &Solution,
+    stream: Stream,
+    runs: usize,
+    observer: &mut dyn Observer,
+) -> Result<(Solution, Trace)> {
+    let em = method("em-onmf")?;
+    let algorithm = em.with(&Values::new())?;
+    let start = Start::Labels(Arc::new(solution.labels.clone()));
+    let mut state = algorithm.begin(problem, &start, &[stream])?;
+    let running = Running {
+        method: em.name,
+        first: stream.run as usize,
+        runs,
+        max_iterations: algorithm.max_iterations(&start),
+        norm2: problem.facts().norm2,
+    };
+    let mut traces = iterate(&mut *state, 1, running, observer)?;
+    let conclusion = state.conclude(0)?;
+    let polished = finish(problem, state.store(), 0, &conclusion.centroids, em.rule)?;
+    Ok((polished, traces.remove(0)))
+}

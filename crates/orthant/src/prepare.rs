@@ -1,0 +1,114 @@
+//! Checks at the door: what every method needs of the data and of k.
+
+use crate::algorithms::Method;
+use crate::error::{Error, Result};
+use crate::matrix::{Data, Facts, Shape};
+use crate::singular::{Singular, top};
+use std::sync::OnceLock;
+
+/// Data and k that were found fit for a method.
+pub struct Problem<'a> {
+    /// The data.
+    pub data: &'a dyn Data,
+    /// Number of clusters.
+    pub k: usize,
+    singular: OnceLock<Singular>,
+}
+
+impl<'a> Problem<'a> {
+    /// Checks data and k for a method.
+    pub fn new(data: &'a dyn Data, k: usize, method: &Method) -> Result<Self> {
+        let Shape { points, features, .. } = data.shape();
+        let facts = data.facts();
+        if points == 0 || features == 0 {
+            return Err(Error::Data(format!("the data are empty: {points} points of {features} features")));
+        }
+        if let Some(entry) = facts.not_finite {
+            return Err(Error::Entry {
+                problem: format!("the entry is {}", entry.value),
+                row: entry.row,
+                column: entry.column,
+                advice: "remove or replace entries that are not finite numbers",
+            });
+        }
+        if let (Some(entry), false) = (facts.negative, method.signed) {
+            return Err(Error::Entry {
+                problem: format!("the entry is negative ({})", entry.value),
+                row: entry.row,
+                column: entry.column,
+                advice: "this method needs nonnegative data; k-means and spherical-k-means take any sign",
+            });
+        }
+        if k == 0 {
+            return Err(Error::parameter("k", "the number of clusters must be at least 1"));
+        }
+        let available =
+            if method.zero_is_a_point { points - facts.weightless_points.len() } else { facts.usable_points };
+        if available == 0 {
+            return Err(Error::Data(
+                "every point is zero (or has weight zero): there is nothing to cluster".into(),
+            ));
+        }
+        if k > available {
+            let which = if method.zero_is_a_point { "points" } else { "nonzero points" };
+            return Err(Error::parameter(
+                "k",
+                format!("{k} clusters need at least {k} {which}, there are {available}"),
+            ));
+        }
+        Ok(Problem { data, k, singular: OnceLock::new() })
+    }
+
+    /// What one look at the data told.
+    pub fn facts(&self) -> &Facts {
+        self.data.facts()
+    }
+
+    /// The k largest singular values and left vectors of the data, computed when first asked for.
+    pub fn singular(&self) -> Result<&Singular> {
+        if let Some(singular) = self.singular.get() {
+            return Ok(singular);
+        }
+        let singular = top(self.data, self.k)?;
+        Ok(self.singular.get_or_init(|| singular))
+    }
+
+    /// Points that may start a cluster: nonzero (where that matters) and with a weight.
+    pub(crate) fn candidates(&self, zero_is_a_point: bool) -> Candidates {
+        let facts = self.facts();
+        let mut left_out: Vec<usize> = facts.weightless_points.clone();
+        if !zero_is_a_point {
+            left_out.extend(&facts.zero_points);
+            left_out.sort_unstable();
+            left_out.dedup();
+        }
+        Candidates { points: self.data.shape().points, left_out }
+    }
+}
+
+/// All points but a few, numbered without gaps.
+pub(crate) struct Candidates {
+    points: usize,
+    left_out: Vec<usize>,
+}
+
+impl Candidates {
+    pub(crate) fn len(&self) -> usize {
+        self.points - self.left_out.len()
+    }
+
+    /// The point with the given number among the candidates.
+    pub(crate) fn get(&self, number: usize) -> usize {
+        // The smallest j with number + 1 candidates among 0..=j.
+        let (mut low, mut high) = (number, number + self.left_out.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            if middle + 1 - self.left_out.partition_point(|&x| x <= middle) < number + 1 {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        low
+    }
+}

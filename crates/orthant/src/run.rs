@@ -1,0 +1,174 @@
+//! The only iteration loop: it asks algorithms to step and decides when to stop.
+
+use crate::error::Result;
+use crate::matrix::{Mat, Store};
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The method's own rule was met.
+    Converged,
+    /// The limit of iterations was reached.
+    MaxIterations,
+    /// The observer asked for it.
+    Cancelled,
+}
+
+impl Stop {
+    /// A word for machines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stop::Converged => "converged",
+            Stop::MaxIterations => "max-iterations",
+            Stop::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// What one iteration reached.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// The method's objective, of the scaled data.
+    pub objective: f64,
+    /// What the method's stopping rule looks at: for ONP-MF `‖min(V, 0)‖/‖V‖`, for the methods that
+    /// assign points the share of points that moved, for the multiplicative ones the relative change.
+    pub residual: f64,
+    /// Whether the stopping rule was met.
+    pub converged: bool,
+}
+
+/// One iteration, as an observer sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct Event<'a> {
+    /// Name of the method that runs.
+    pub method: &'a str,
+    /// Which run, from 0.
+    pub run: usize,
+    /// Of how many.
+    pub runs: usize,
+    /// How many of them have ended.
+    pub ended: usize,
+    /// Iterations done in this run.
+    pub iteration: usize,
+    /// Their limit.
+    pub max_iterations: usize,
+    /// What was reached.
+    pub progress: Progress,
+    /// `‖M‖²` of the scaled data, to put an ONMF objective in relation to.
+    pub norm2: f64,
+}
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Go {
+    /// With the next iteration.
+    On,
+    /// No further: finish with the best so far.
+    Stop,
+}
+
+/// Sees every iteration and may stop the work.
+pub trait Observer {
+    /// Called after every iteration of every run.
+    fn iteration(&mut self, event: &Event) -> Go;
+}
+
+/// Watches nothing.
+impl Observer for () {
+    fn iteration(&mut self, _event: &Event) -> Go {
+        Go::On
+    }
+}
+
+/// A batch of runs of an algorithm in progress.
+pub trait State {
+    /// One iteration of each of the given runs (positions in the batch).
+    fn step(&mut self, runs: &[usize]) -> Result<Vec<Progress>>;
+    /// Writes the labels that a run has reached into the store, under the run's position, and returns
+    /// its centroids (features × k) as a guess of the directions, and how far the iterate itself is
+    /// from feasible.
+    fn conclude(&mut self, run: usize) -> Result<Conclusion>;
+    /// The arrays beside the data.
+    fn store(&mut self) -> &mut dyn Store;
+}
+
+/// What a run hands over to the finish.
+#[derive(Debug, Clone)]
+pub struct Conclusion {
+    /// Guesses of the clusters' directions, features × k.
+    pub centroids: Mat,
+    /// `‖min(V, 0)‖/‖V‖` of the iterate.
+    pub negativity: f64,
+    /// `‖VVᵀ − I‖` of the iterate with rows scaled to norm 1.
+    pub orthogonality: f64,
+}
+
+/// The course of one run.
+#[derive(Debug, Clone, Default)]
+pub struct Trace {
+    /// Objective and residual of every iteration.
+    pub history: Vec<Progress>,
+    /// Why it ended.
+    pub stop: Option<Stop>,
+}
+
+/// Who is running, for observers.
+#[derive(Debug, Clone, Copy)]
+pub struct Running<'a> {
+    /// Name of the method.
+    pub method: &'a str,
+    /// Number of the batch's first run.
+    pub first: usize,
+    /// Number of all runs.
+    pub runs: usize,
+    /// The limit of iterations.
+    pub max_iterations: usize,
+    /// `‖M‖²` of the scaled data.
+    pub norm2: f64,
+}
+
+/// Steps a batch of `count` runs until every one has met its rule or the limit.
+pub fn iterate(
+    state: &mut dyn State,
+    count: usize,
+    running: Running,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Trace>> {
+    let mut traces = vec![Trace::default(); count];
+    let mut active: Vec<usize> = (0..count).collect();
+    let mut iteration = 0;
+    while !active.is_empty() {
+        if iteration == running.max_iterations {
+            active.iter().for_each(|&run| traces[run].stop = Some(Stop::MaxIterations));
+            break;
+        }
+        iteration += 1;
+        let steps = state.step(&active)?;
+        let mut go = Go::On;
+        for (&run, &progress) in active.iter().zip(&steps) {
+            traces[run].history.push(progress);
+            if progress.converged {
+                traces[run].stop = Some(Stop::Converged);
+            }
+            let event = Event {
+                method: running.method,
+                run: running.first + run,
+                runs: running.runs,
+                ended: running.first + traces.iter().filter(|t| t.stop.is_some()).count(),
+                iteration,
+                max_iterations: running.max_iterations,
+                progress,
+                norm2: running.norm2,
+            };
+            if observer.iteration(&event) == Go::Stop {
+                go = Go::Stop;
+            }
+        }
+        active.retain(|&run| traces[run].stop.is_none());
+        if go == Go::Stop {
+            active.iter().for_each(|&run| traces[run].stop = Some(Stop::Cancelled));
+            break;
+        }
+    }
+    Ok(traces)
+}

@@ -1,0 +1,9 @@
+//! Singular vectors: the k largest of the whole data, and the largest of every cluster.
+//!
+//! Both work on `MMᵀ` through passes over the data and never form it.
+
+mod clusters;
+mod top;
+
+pub use clusters::{Dominant, dominant};
+pub use top::{Singular, right_vectors, top};

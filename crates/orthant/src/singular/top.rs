@@ -1,0 +1,202 @@
+//! The k largest singular values of M and their vectors, by a block Krylov method with Rayleigh–Ritz.
+//!
+//! The basis is extended by the residuals of the wanted vectors, a block at a time: in exact
+//! arithmetic this is block Lanczos, but it needs no recurrence to hold. A block finds multiple
+//! singular values, which a single vector would miss. Where there are few features the basis starts
+//! as the identity and the first pass gives all of `MMᵀ`.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::matrix::kernels::{axpy, dot};
+use crate::matrix::{Data, Mat, Precision, Store};
+
+/// The k largest singular values (of the scaled data, weights included) and left singular vectors.
+#[derive(Debug, Clone)]
+pub struct Singular {
+    /// In decreasing order; those that are zero to rounding are 0.
+    pub values: Vec<f64>,
+    /// features × k, orthonormal columns.
+    pub left: Mat,
+}
+
+/// Seed of the block that every decomposition starts from, and of what completes V beyond the rank.
+const SEED: u64 = 0x5EED_0F57;
+
+/// Columns, each contiguous.
+type Columns = Vec<Vec<f64>>;
+
+fn to_mat(columns: &[Vec<f64>], rows: usize) -> Mat {
+    let mut mat = Mat::zeros(rows, columns.len());
+    for (j, column) in columns.iter().enumerate() {
+        mat.set_column(j, column);
+    }
+    mat
+}
+
+fn to_columns(mat: &Mat) -> Columns {
+    (0..mat.cols).map(|j| mat.column(j)).collect()
+}
+
+/// Makes a block orthonormal and orthogonal to `basis`, dropping what depends on it.
+fn orthonormalize(basis: &[Vec<f64>], block: Columns) -> Columns {
+    let mut kept: Columns = vec![];
+    for mut column in block {
+        let before = dot(&column, &column).sqrt();
+        // Twice is enough: the second round removes what rounding left in the first.
+        for _ in 0..2 {
+            let products: Vec<f64> = basis.par_iter().map(|q| dot(q, &column)).collect();
+            basis.iter().zip(products).for_each(|(q, p)| axpy(-p, q, &mut column));
+            for q in &kept {
+                let p = dot(q, &column);
+                axpy(-p, q, &mut column);
+            }
+        }
+        let after = dot(&column, &column).sqrt();
+        if after > 1e-10 * before && after > 0.0 {
+            column.iter_mut().for_each(|x| *x /= after);
+            kept.push(column);
+        }
+    }
+    kept
+}
+
+/// The k largest singular values of M with their left vectors.
+pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
+    let mut store = data.store()?;
+    let shape = data.shape();
+    let m = shape.features;
+    let wanted = k.min(m);
+    let (accurate, rounding) = match shape.precision {
+        Precision::F64 => (2e-11, 2e-15),
+        // Products are rounded to float32 on the way.
+        Precision::F32 => (1e-6, 1e-7),
+    };
+    let most = (10 * wanted).max(64) + wanted;
+    let whole = m <= (4 * wanted).max(64);
+
+    let mut basis: Columns = if whole {
+        to_columns(&Mat::identity(m))
+    } else {
+        let mut random = ChaCha8Rng::seed_from_u64(SEED);
+        // Two more than wanted, so that the last wanted vector converges too.
+        let block = (0..wanted + 2).map(|_| (0..m).map(|_| random.random::<f64>() - 0.3).collect()).collect();
+        orthonormalize(&[], block)
+    };
+    // A·Q for A = MMᵀ, column by column with the basis.
+    let mut images = to_columns(&store.normal(&to_mat(&basis, m))?);
+
+    for _ in 0..200 {
+        // Rayleigh–Ritz on the whole basis.
+        let size = basis.len();
+        let rows: Vec<Vec<f64>> =
+            basis.par_iter().map(|q| images.iter().map(|image| dot(q, image)).collect()).collect();
+        let projected = Mat::from_fn(size, size, |i, j| 0.5 * (rows[i][j] + rows[j][i]));
+        let (values, vectors) = projected.symmetric_eigen();
+        let combine = |of: &Columns, count: usize| -> Columns {
+            (0..count)
+                .into_par_iter()
+                .map(|j| {
+                    let mut column = vec![0.0; m];
+                    of.iter().enumerate().for_each(|(i, q)| axpy(vectors[(i, j)], q, &mut column));
+                    column
+                })
+                .collect()
+        };
+        let count = wanted.min(size);
+        let (ritz, ritz_images) = (combine(&basis, count), combine(&images, count));
+        let largest = values[0].max(0.0);
+        let mut residuals: Columns = vec![];
+        for j in 0..count {
+            let mut residual = ritz_images[j].clone();
+            axpy(-values[j], &ritz[j], &mut residual);
+            let norm = dot(&residual, &residual).sqrt();
+            // ‖Mv − σu‖ = ‖MMᵀu − σ²u‖/σ is to be at most a share of σ₁.
+            if norm > accurate * (largest * values[j].max(0.0)).sqrt() && norm > rounding * largest {
+                residuals.push(residual);
+            }
+        }
+        let done = whole || residuals.is_empty();
+        let extension = if done { vec![] } else { orthonormalize(&basis, residuals) };
+        if extension.is_empty() {
+            let zero = 1e-15 * largest;
+            let mut left = to_mat(&ritz, m);
+            if left.cols < k {
+                left = Mat::beside(&[&left, &Mat::zeros(m, k - left.cols)]);
+            }
+            let mut sigma: Vec<f64> =
+                values[..count].iter().map(|&x| if x > zero { x.sqrt() } else { 0.0 }).collect();
+            sigma.resize(k, 0.0);
+            return Ok(Singular { values: sigma, left });
+        }
+        if basis.len() + extension.len() > most {
+            // Start again from the best part of the basis.
+            let keep = (3 * wanted).min(size);
+            (basis, images) = (combine(&basis, keep), combine(&images, keep));
+        }
+        images.extend(to_columns(&store.normal(&to_mat(&extension, m))?));
+        basis.extend(extension);
+    }
+    Err(crate::Error::Computation("the singular vectors did not converge in 200 steps".into()))
+}
+
+/// Right singular vectors into the store's V: k orthonormal rows, with their singular values and left
+/// vectors refined to match. Beyond the rank, V is completed by a fixed random block.
+pub fn right_vectors(store: &mut dyn Store, singular: &Singular, k: usize) -> Result<Singular> {
+    let largest = singular.values.first().copied().unwrap_or(0.0);
+    // Below this the quotient Mᵀu/σ is mostly rounding.
+    let rank = singular.values.iter().take(k).take_while(|&&s| s > 1e-7 * largest).count();
+    let mut u = singular.left.columns(0..k);
+    let inverse: Vec<f64> = (0..k).map(|i| if i < rank { 1.0 / singular.values[i] } else { 0.0 }).collect();
+    u.scale_columns(&inverse);
+    store.scores(&u)?;
+    if rank < k {
+        store.fill_random(rank..k, k, SEED, 0)?;
+    }
+    // Gram–Schmidt by Cholesky factors of VVᵀ, twice: random rows give way to singular vectors.
+    for _ in 0..3 {
+        let (_, vvt) = store.sum()?;
+        store.transform(&inverse_cholesky(&vvt))?;
+    }
+    // Rayleigh–Ritz within the rows of V: BᵀB = W Σ² Wᵀ with B = MVᵀ makes M·(WᵀV)ᵀ = UΣ to rounding.
+    let (mvt, _) = store.sum()?;
+    let (values, w) = mvt.transpose_times(&mvt).symmetric_eigen();
+    store.transform(&w.transpose())?;
+    let mut left = mvt.times(&w);
+    let values: Vec<f64> = values.iter().map(|x| x.max(0.0).sqrt()).collect();
+    let inverse: Vec<f64> = values.iter().map(|&s| if s > 1e-12 * largest { 1.0 / s } else { 0.0 }).collect();
+    left.scale_columns(&inverse);
+    Ok(Singular { values, left })
+}
+
+/// `L⁻¹` for `A = LLᵀ`; pivots that vanish are replaced by a small one.
+fn inverse_cholesky(a: &Mat) -> Mat {
+    let k = a.rows;
+    let mut l = Mat::zeros(k, k);
+    for i in 0..k {
+        for j in 0..=i {
+            let mut sum = a[(i, j)];
+            for t in 0..j {
+                sum -= l[(i, t)] * l[(j, t)];
+            }
+            l[(i, j)] = if i == j {
+                sum.max(1e-14 * a[(i, i)].max(f64::MIN_POSITIVE)).sqrt()
+            } else {
+                sum / l[(j, j)]
+            };
+        }
+    }
+    let mut inverse = Mat::zeros(k, k);
+    for c in 0..k {
+        for i in c..k {
+            let mut sum = if i == c { 1.0 } else { 0.0 };
+            for t in c..i {
+                sum -= l[(i, t)] * inverse[(t, c)];
+            }
+            inverse[(i, c)] = sum / l[(i, i)];
+        }
+    }
+    inverse
+}

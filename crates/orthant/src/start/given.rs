@@ -1,0 +1,82 @@
+//! Starts from labels or centroids that the user has.
+
+use super::{Start, directions};
+use crate::error::{Error, Result};
+use crate::matrix::{Mat, Rule, Store};
+use crate::prepare::Problem;
+
+pub(super) fn check(start: &Start, problem: &Problem) -> Result<()> {
+    let shape = problem.data.shape();
+    match start {
+        Start::Labels(labels) => {
+            if labels.len() != shape.points {
+                return Err(Error::parameter(
+                    "start",
+                    format!("{} labels for {} points: give one for each point", labels.len(), shape.points),
+                ));
+            }
+            if let Some(j) = labels.iter().position(|&l| l < -1 || l >= problem.k as i32) {
+                return Err(Error::parameter(
+                    "start",
+                    format!(
+                        "the label of point {j} (counted from 0) is {}: labels run from 0 to {} (-1: none)",
+                        labels[j],
+                        problem.k - 1
+                    ),
+                ));
+            }
+            Ok(())
+        }
+        Start::Centroids(u) => {
+            if (u.rows, u.cols) != (shape.features, problem.k) {
+                return Err(Error::parameter(
+                    "start",
+                    format!(
+                        "{} centroids of {} features were given, {} of {} are needed",
+                        u.cols, u.rows, problem.k, shape.features
+                    ),
+                ));
+            }
+            match u.data.iter().find(|x| !x.is_finite()) {
+                Some(x) => Err(Error::parameter("start", format!("a centroid has the entry {x}"))),
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Centroids in the units of the scaled data.
+pub(super) fn scaled(problem: &Problem, u: &Mat) -> Mat {
+    u.clone().map(|x| x * problem.facts().scale)
+}
+
+/// Centroids of a partition: dominant vectors, normalised sums or means, as the rule wants them.
+pub(super) fn means(problem: &Problem, store: &mut dyn Store, labels: &[i32], rule: Rule) -> Result<Mat> {
+    store.set_labels(0, labels)?;
+    match rule {
+        Rule::Power => directions(problem, store),
+        _ => {
+            let sums = store.sum_of_labels(problem.k, rule, 0)?;
+            let mut centroids = sums.sums;
+            if rule == Rule::Euclid {
+                let inverse: Vec<f64> =
+                    sums.weight.iter().map(|w| if *w > 0.0 { 1.0 / w } else { 0.0 }).collect();
+                centroids.scale_columns(&inverse);
+            }
+            Ok(centroids)
+        }
+    }
+}
+
+/// V from the store's first labels: one nonzero for each point, rows of norm 1.
+pub(super) fn indicator(problem: &Problem, store: &mut dyn Store) -> Result<()> {
+    let k = problem.k;
+    store.indicate(k, 0)?;
+    let (_, vvt) = store.sum()?;
+    if let Some(i) = (0..k).find(|&i| vvt[(i, i)] <= 0.0) {
+        return Err(Error::parameter("start", format!("cluster {i} of the start has no nonzero point")));
+    }
+    let inverse = |i: usize, j: usize| if i == j { 1.0 / vvt[(i, i)].sqrt() } else { 0.0 };
+    store.transform(&Mat::from_fn(k, k, inverse))
+}

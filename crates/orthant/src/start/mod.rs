@@ -1,0 +1,157 @@
+//! Starting points. Every start can be had in two forms: as k centroids, for the methods that assign
+//! points, and as V in the store, for those that update factors.
+
+mod given;
+mod nndsvd;
+mod random;
+mod residual;
+mod svd;
+
+use std::sync::Arc;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::error::{Error, Result};
+use crate::matrix::{Mat, Rule, Store};
+use crate::prepare::Problem;
+use crate::singular::dominant;
+
+/// Where a run begins.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Start {
+    /// Random points as centroids; uniform random factors.
+    Random,
+    /// Points drawn by what is not yet explained, the best of 2 + ⌊ln k⌋ each time.
+    Residual,
+    /// The k largest singular vectors, with the paper's rule for their signs.
+    Svd,
+    /// NNDSVD: the nonnegative parts of the singular vectors, zeros filled with a small number.
+    Nndsvd,
+    /// Given labels, from 0; −1 for a point without one.
+    Labels(Arc<Vec<i32>>),
+    /// Given centroids, features × k, in the data's own units.
+    Centroids(Arc<Mat>),
+}
+
+/// The named starts, for help texts and parsers.
+pub const STARTS: &[(&str, &str)] = &[
+    ("random", "random points, or random factors; depends on the seed and the run"),
+    ("residual", "points drawn by what is not yet explained (greedy D²); depends on the seed and the run"),
+    ("svd", "the singular vectors of the data, with the paper's rule for their signs"),
+    ("nndsvd", "nonnegative parts of the singular vectors, zeros filled with 1e-10"),
+];
+
+impl Start {
+    /// A start by its name.
+    pub fn named(name: &str) -> Result<Start> {
+        match name {
+            "random" => Ok(Start::Random),
+            "residual" => Ok(Start::Residual),
+            "svd" => Ok(Start::Svd),
+            "nndsvd" => Ok(Start::Nndsvd),
+            _ => {
+                let known: Vec<&str> = STARTS.iter().map(|s| s.0).collect();
+                Err(Error::parameter(
+                    "start",
+                    format!("there is no start '{name}'; there are {}", known.join(", ")),
+                ))
+            }
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Start::Random => "random",
+            Start::Residual => "residual",
+            Start::Svd => "svd",
+            Start::Nndsvd => "nndsvd",
+            Start::Labels(_) => "labels",
+            Start::Centroids(_) => "centroids",
+        }
+    }
+
+    /// Whether runs with different random streams differ.
+    pub fn is_random(&self) -> bool {
+        matches!(self, Start::Random | Start::Residual)
+    }
+
+    /// Checks labels and centroids against the data.
+    pub fn check(&self, problem: &Problem) -> Result<()> {
+        given::check(self, problem)
+    }
+}
+
+/// The random numbers of a run: they depend on the seed and the run alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stream {
+    /// The user's seed.
+    pub seed: u64,
+    /// Number of the run, from 0.
+    pub run: u64,
+}
+
+impl Stream {
+    /// The run's generator.
+    pub fn generator(self) -> ChaCha8Rng {
+        let mut generator = ChaCha8Rng::seed_from_u64(self.seed);
+        generator.set_stream(self.run);
+        generator
+    }
+}
+
+/// Centroids (features × k) for a method that assigns by `rule`: unit directions, or centres for k-means.
+pub fn centroids(
+    start: &Start,
+    problem: &Problem,
+    store: &mut dyn Store,
+    rule: Rule,
+    generator: &mut ChaCha8Rng,
+) -> Result<Mat> {
+    let centroids = match start {
+        Start::Random => random::points(problem, rule == Rule::Euclid, generator)?,
+        Start::Residual => residual::points(problem, store, rule, generator)?,
+        Start::Labels(labels) => given::means(problem, store, labels, rule)?,
+        Start::Centroids(u) => given::scaled(problem, u),
+        Start::Svd | Start::Nndsvd => {
+            // Each singular vector claims the points where it is largest.
+            v(start, problem, store, Stream { seed: 0, run: 0 })?;
+            store.label_by_v(0)?;
+            let labels = store.labels(0)?;
+            given::means(problem, store, &labels, rule)?
+        }
+    };
+    Ok(if rule == Rule::Euclid { centroids } else { centroids.with_unit_columns() })
+}
+
+/// V into the store: orthonormal rows except for `Random` and `Nndsvd`, which are nonnegative instead.
+/// Returns U (features × k) where the start has one of its own.
+pub fn v(start: &Start, problem: &Problem, store: &mut dyn Store, stream: Stream) -> Result<Option<Mat>> {
+    let k = problem.k;
+    match start {
+        Start::Random => {
+            store.fill_random(0..k, k, stream.seed, stream.run)?;
+            Ok(None)
+        }
+        Start::Svd => svd::signed(problem, store).map(|_| None),
+        Start::Nndsvd => nndsvd::factors(problem, store).map(Some),
+        Start::Labels(labels) => {
+            store.set_labels(0, labels)?;
+            given::indicator(problem, store)?;
+            Ok(None)
+        }
+        Start::Residual | Start::Centroids(_) => {
+            let u = centroids(start, problem, store, Rule::Power, &mut stream.generator())?;
+            store.assign_and_sum(&u, Rule::Power, &[0])?;
+            given::indicator(problem, store)?;
+            Ok(None)
+        }
+    }
+}
+
+/// Directions of the partition in the store's first labels: the exact dominant vectors.
+fn directions(problem: &Problem, store: &mut dyn Store) -> Result<Mat> {
+    let guess = Mat::zeros(problem.data.shape().features, problem.k);
+    Ok(dominant(problem.data, store, &[0], &guess)?.u)
+}

@@ -1,0 +1,43 @@
+//! Points drawn with probabilities proportional to what is not yet explained; of 2 + ⌊ln k⌋ draws the
+//! one that leaves least is kept. For k-means this is greedy k-means++; for ONMF the residual of a
+//! point is `‖m‖² − maxᵢ(uᵢᵀm)²`.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use crate::error::Result;
+use crate::matrix::{Mat, Rule, Store};
+use crate::prepare::Problem;
+
+pub(super) fn points(
+    problem: &Problem,
+    store: &mut dyn Store,
+    rule: Rule,
+    generator: &mut ChaCha8Rng,
+) -> Result<Mat> {
+    let k = problem.k;
+    let draws = 2 + (k as f64).ln() as usize;
+    let candidates = problem.candidates(rule == Rule::Euclid);
+    let uniform = |generator: &mut ChaCha8Rng| candidates.get(generator.random_range(0..candidates.len()));
+    store.unsettle(rule)?;
+    let mut centroids = Mat::zeros(problem.data.shape().features, k);
+    for i in 0..k {
+        let fractions: Vec<f64> = (0..draws).map(|_| generator.random::<f64>()).collect();
+        let points: Vec<usize> = if i == 0 && rule == Rule::Euclid {
+            // Nothing is settled yet: all points are equally far from it.
+            (0..draws).map(|_| uniform(generator)).collect()
+        } else {
+            let drawn = store.sample(&fractions)?;
+            // Where nothing is left to explain, any point will do.
+            drawn.into_iter().map(|point| point.unwrap_or_else(|| uniform(generator))).collect()
+        };
+        let gathered = problem.data.gather(&points)?;
+        let columns = if rule == Rule::Euclid { gathered } else { gathered.with_unit_columns() };
+        let left = store.explain(&columns, rule)?;
+        let best = (0..draws).min_by(|&a, &b| left[a].total_cmp(&left[b])).unwrap_or(0);
+        let column = columns.columns(best..best + 1);
+        centroids.set_column(i, &column.data);
+        store.settle(&column, rule)?;
+    }
+    Ok(centroids)
+}
