@@ -38,6 +38,11 @@ impl<'a> Cursor<'a> {
         self.at += 1;
     }
 
+    /// Over so many bytes.
+    pub fn skip(&mut self, count: usize) {
+        self.at += count;
+    }
+
     #[inline(always)]
     pub fn skip_blanks(&mut self) {
         while matches!(self.peek(), b' ' | b'\t' | b'\r') && self.at < self.bytes.len() {
@@ -118,6 +123,18 @@ impl<'a> Cursor<'a> {
         }
         self.at += length;
         Some(value)
+    }
+
+    /// An index counted from 1 in the file, from 0 here, of something of which there are `size`.
+    #[inline(always)]
+    pub fn index(&mut self, size: u64, what: &str) -> Result<u32, Fault> {
+        match self.unsigned() {
+            Some(index) if index.wrapping_sub(1) < size && self.at_break() => Ok((index - 1) as u32),
+            Some(index) if self.at_break() => {
+                Err(self.fault(format!("{what} {index} is not among the promised 1 to {size}")))
+            }
+            _ => Err(self.expected(&format!("the number of a {what}"))),
+        }
     }
 
     /// Whether a blank, a line end or the end of the text comes next.

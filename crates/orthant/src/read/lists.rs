@@ -5,7 +5,7 @@ use std::path::Path;
 use super::cursor::Cursor;
 use super::source::Source;
 use super::text::Text;
-use crate::error::{Place, Result};
+use crate::error::{Error, Place, Result};
 
 /// The lines of a text file (gzip and Zstandard too), blanks around them removed. A line without
 /// content is refused: every line belongs to a point or a feature.
@@ -28,6 +28,16 @@ pub fn lines(path: &Path) -> Result<Vec<String>> {
             }
             line => lines.push(line.to_owned()),
         }
+    }
+    Ok(lines)
+}
+
+/// The lines of a companion file, one for each of the `count` rows or columns.
+pub(super) fn counted(path: &Path, count: usize, what: &str) -> Result<Vec<String>> {
+    let lines = lines(path)?;
+    if lines.len() != count {
+        let problem = format!("has {} lines, the data beside it have {count} {what}", lines.len());
+        return Err(Error::File { path: path.into(), place: Place::Whole, problem });
     }
     Ok(lines)
 }

@@ -191,9 +191,9 @@ fn parse_entries(
         if cursor.end_of_line() {
             continue;
         }
-        let row = index(&mut cursor, rows, "row")?;
+        let row = cursor.index(rows, "row")?;
         cursor.skip_blanks();
-        let column = index(&mut cursor, columns, "column")?;
+        let column = cursor.index(columns, "column")?;
         let mut value = 1.0;
         if !banner.pattern {
             cursor.skip_blanks();
@@ -213,18 +213,6 @@ fn parse_entries(
         }
     }
     Ok((given, entries))
-}
-
-/// An index counted from 1 in the file, from 0 here.
-#[inline(always)]
-fn index(cursor: &mut Cursor, size: u64, what: &str) -> std::result::Result<u32, Fault> {
-    match cursor.unsigned() {
-        Some(index) if index.wrapping_sub(1) < size && cursor.at_break() => Ok((index - 1) as u32),
-        Some(index) if cursor.at_break() => {
-            Err(cursor.fault(format!("{what} {index} is not among 1 to {size}, as the size line has it")))
-        }
-        _ => Err(cursor.expected(&format!("a {what} index"))),
-    }
 }
 
 fn array(

@@ -6,11 +6,15 @@
 //! and column). Whatever else is wrong with a file is an [`Error::File`] that names the place.
 //! No size in a header is believed before the file has proved to be as long.
 
+mod bag_of_words;
+mod cluto;
 mod cursor;
 mod lists;
 mod matrix_market;
 mod output;
+mod rows;
 mod source;
+mod svmlight;
 mod text;
 mod triples;
 mod values;
@@ -136,6 +140,36 @@ pub static FORMATS: &[Format] = &[
         recognise: matrix_market::recognise,
         read: matrix_market::read,
         write: Some(matrix_market::write),
+        companions: &[],
+    },
+    Format {
+        name: bag_of_words::NAME,
+        about: "UCI bag of words (docword.*.txt, with vocab.*.txt beside it)",
+        endings: &[],
+        binary: false,
+        recognise: bag_of_words::recognise,
+        read: bag_of_words::read,
+        write: None,
+        companions: &[],
+    },
+    Format {
+        name: cluto::NAME,
+        about: "CLUTO text, sparse or dense, with .rclass, .rlabel and .clabel beside it",
+        endings: &[".mat", ".cluto"],
+        binary: false,
+        recognise: cluto::recognise,
+        read: cluto::read,
+        write: Some(cluto::write),
+        companions: cluto::COMPANIONS,
+    },
+    Format {
+        name: svmlight::NAME,
+        about: "svmlight / libsvm, its labels are the truth",
+        endings: &[".svmlight", ".svm", ".libsvm"],
+        binary: false,
+        recognise: svmlight::recognise,
+        read: svmlight::read,
+        write: Some(svmlight::write),
         companions: &[],
     },
 ];

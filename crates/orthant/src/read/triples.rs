@@ -12,15 +12,20 @@ use crate::matrix::{Csr, Matrix};
 
 const BANDS: usize = 256;
 
+#[derive(Debug, Clone, Copy, Default)]
+struct Entry {
+    row: u32,
+    column: u32,
+    value: f64,
+}
+
 /// Entries of one piece of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Triples {
-    rows: Vec<u32>,
-    columns: Vec<u32>,
-    values: Vec<f64>,
+    entries: Vec<Entry>,
     zeros: usize,
     /// Where the entries of each band begin, once they are sorted into bands.
-    starts: Vec<u32>,
+    starts: Vec<usize>,
 }
 
 /// The same place was given twice.
@@ -53,61 +58,45 @@ impl Bands {
 
 impl Triples {
     pub fn with_capacity(count: usize) -> Self {
-        Triples {
-            rows: Vec::with_capacity(count),
-            columns: Vec::with_capacity(count),
-            values: Vec::with_capacity(count),
-            ..Triples::default()
-        }
+        Triples { entries: Vec::with_capacity(count), ..Triples::default() }
     }
 
     #[inline(always)]
     pub fn push(&mut self, row: u32, column: u32, value: f64) {
-        self.rows.push(row);
-        self.columns.push(column);
-        self.values.push(value);
+        self.entries.push(Entry { row, column, value });
         self.zeros += usize::from(value == 0.0);
     }
 
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.entries.len()
     }
 
     /// Sorts into bands, stably. Files are mostly sorted by rows already, then nothing moves.
     pub fn into_bands(mut self, bands: Bands) -> Self {
-        let mut starts = vec![0u32; bands.count + 1];
-        for &row in &self.rows {
-            starts[bands.of(row) + 1] += 1;
+        if self.entries.is_sorted_by_key(|entry| entry.row) {
+            let begin = |band| self.entries.partition_point(|entry| bands.of(entry.row) < band);
+            self.starts = (0..=bands.count).map(begin).collect();
+            return self;
+        }
+        let mut starts = vec![0; bands.count + 1];
+        for entry in &self.entries {
+            starts[bands.of(entry.row) + 1] += 1;
         }
         for band in 0..bands.count {
             starts[band + 1] += starts[band];
         }
-        if !self.rows.is_sorted_by_key(|&row| bands.of(row)) {
-            let mut next = starts.clone();
-            let mut sorted = Triples {
-                rows: vec![0; self.len()],
-                columns: vec![0; self.len()],
-                values: vec![0.0; self.len()],
-                zeros: self.zeros,
-                starts: Vec::new(),
-            };
-            for i in 0..self.len() {
-                let slot = &mut next[bands.of(self.rows[i])];
-                let at = *slot as usize;
-                *slot += 1;
-                sorted.rows[at] = self.rows[i];
-                sorted.columns[at] = self.columns[i];
-                sorted.values[at] = self.values[i];
-            }
-            self = sorted;
+        let mut next = starts.clone();
+        let mut sorted = vec![Entry::default(); self.entries.len()];
+        for entry in &self.entries {
+            let at = &mut next[bands.of(entry.row)];
+            sorted[*at] = *entry;
+            *at += 1;
         }
-        self.starts = starts;
-        self
+        Triples { entries: sorted, zeros: self.zeros, starts }
     }
 
-    fn band(&self, band: usize) -> (&[u32], &[u32], &[f64]) {
-        let range = self.starts[band] as usize..self.starts[band + 1] as usize;
-        (&self.rows[range.clone()], &self.columns[range.clone()], &self.values[range])
+    fn band(&self, band: usize) -> &[Entry] {
+        &self.entries[self.starts[band]..self.starts[band + 1]]
     }
 }
 
@@ -147,7 +136,7 @@ fn compress<T: Number>(
     let mut begin = 0;
     for band in 0..bands.count {
         let rows = ends.len().min(1 << bands.shift);
-        let count = pieces.iter().map(|piece| piece.band(band).0.len()).sum();
+        let count = pieces.iter().map(|piece| piece.band(band).len()).sum();
         let (own_ends, own_columns, own_values);
         (own_ends, ends) = ends.split_at_mut(rows);
         (own_columns, column_rest) = column_rest.split_at_mut(count);
@@ -183,8 +172,8 @@ fn sort_band<T: Number>(
     values: &mut [T],
 ) -> Result<(), Duplicate> {
     for piece in pieces {
-        for &row in piece.band(band).0 {
-            ends[row as usize - first_row] += 1;
+        for entry in piece.band(band) {
+            ends[entry.row as usize - first_row] += 1;
         }
     }
     let mut begin = 0;
@@ -193,16 +182,15 @@ fn sort_band<T: Number>(
         begin += std::mem::replace(end, begin);
     }
     for piece in pieces {
-        let (rows, from_columns, from_values) = piece.band(band);
-        for i in 0..rows.len() {
-            let at = &mut ends[rows[i] as usize - first_row];
-            columns[*at] = from_columns[i] as i32;
-            values[*at] = T::from_f64(from_values[i]);
+        for entry in piece.band(band) {
+            let at = &mut ends[entry.row as usize - first_row];
+            columns[*at] = entry.column as i32;
+            values[*at] = T::from_f64(entry.value);
             *at += 1;
         }
     }
     let mut begin = 0;
-    let mut scratch = Vec::new();
+    let mut scratch = Default::default();
     for (row, &end) in ends.iter().enumerate() {
         if let Err(column) = sort_row(&mut columns[begin..end], &mut values[begin..end], &mut scratch) {
             return Err(Duplicate { row: first_row + row, column: column as usize });
@@ -216,20 +204,24 @@ fn sort_band<T: Number>(
 pub(crate) fn sort_row<T: Copy>(
     columns: &mut [i32],
     values: &mut [T],
-    scratch: &mut Vec<(i32, T)>,
+    scratch: &mut (Vec<u64>, Vec<T>),
 ) -> Result<(), i32> {
     if columns.windows(2).all(|pair| pair[0] < pair[1]) {
         return Ok(());
     }
-    scratch.clear();
-    scratch.extend(columns.iter().copied().zip(values.iter().copied()));
-    scratch.sort_unstable_by_key(|&(column, _)| column);
-    if let Some(pair) = scratch.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        return Err(pair[0].0);
+    // Column and place in one number: sorts faster than pairs do.
+    let (keys, unsorted) = scratch;
+    keys.clear();
+    keys.extend(columns.iter().enumerate().map(|(at, &column)| (column as u64) << 32 | at as u64));
+    keys.sort_unstable();
+    if let Some(pair) = keys.windows(2).find(|pair| pair[0] >> 32 == pair[1] >> 32) {
+        return Err((pair[0] >> 32) as i32);
     }
-    for (i, &(column, value)) in scratch.iter().enumerate() {
-        columns[i] = column;
-        values[i] = value;
+    unsorted.clear();
+    unsorted.extend_from_slice(values);
+    for (i, &key) in keys.iter().enumerate() {
+        columns[i] = (key >> 32) as i32;
+        values[i] = unsorted[(key & u64::from(u32::MAX)) as usize];
     }
     Ok(())
 }
