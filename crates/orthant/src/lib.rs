@@ -31,6 +31,8 @@ pub mod matrix;
 pub mod pipeline;
 pub mod prepare;
 mod random;
+#[cfg(feature = "read")]
+pub mod read;
 pub mod run;
 pub mod singular;
 pub mod start;

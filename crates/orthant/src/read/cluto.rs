@@ -1,0 +1,243 @@
+//! CLUTO: a line "rows columns entries" and then, for every row, its pairs of a column (from 1) and
+//! a value; or "rows columns" and all values of every row. An empty line is an empty row. Beside
+//! NAME.mat there may be NAME.mat.rclass (classes of the rows), .rlabel and .clabel (their names
+//! and those of the columns), also as NAME.rclass and so on.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::cursor::{Cursor, Fault, quoted};
+use super::output::{nonzeros, put_number, single, visit_rows};
+use super::rows::{Rows, assemble};
+use super::source::{Source, bare_name, strip_ending};
+use super::text::{Text, find_line};
+use super::triples::sort_row;
+use super::values::{Order, dense_text};
+use super::{Companion, Loaded, Options, Precision, lists};
+use crate::error::{Place, Result};
+use crate::matrix::Matrix;
+
+/// The name in the table of formats.
+pub(super) const NAME: &str = "cluto";
+/// What lies beside the file.
+pub(super) const COMPANIONS: &[Companion] = &[
+    (".rclass", |loaded| loaded.truth.as_ref()),
+    (".clabel", |loaded| loaded.vocabulary.as_ref()),
+    (".rlabel", |loaded| loaded.names.as_ref()),
+];
+
+/// A first line of two or three whole numbers that the following lines confirm. What could be a
+/// plain table too is CLUTO only if it is called .mat.
+pub(super) fn recognise(head: &[u8], path: &Path) -> bool {
+    let lines: Vec<&[u8]> = head.split(|&b| b == b'\n').collect();
+    let Ok(sizes) = read_sizes(lines[0]) else { return false };
+    if strip_ending(bare_name(path), ".mat").is_some() {
+        return true;
+    }
+    // The last line may be cut off.
+    let rows = &lines[1..lines.len().saturating_sub(1).max(1)];
+    let mut counts = rows.iter().take(100).map(|line| words(line).count());
+    match sizes {
+        Sizes { columns, entries: None, .. } => {
+            columns != 2 && !rows.is_empty() && counts.all(|count| count as u64 == columns)
+        }
+        _ => counts.any(|count| count > 0) && rows.iter().take(100).all(|line| are_pairs(line, sizes.columns)),
+    }
+}
+
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|b| b.is_ascii_whitespace()).filter(|word| !word.is_empty())
+}
+
+fn are_pairs(line: &[u8], columns: u64) -> bool {
+    let indices = words(line).step_by(2);
+    let number = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<u64>().ok();
+    words(line).count() % 2 == 0
+        && indices.map(number).all(|index| index.is_some_and(|index| (1..=columns).contains(&index)))
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Sizes {
+    rows: u64,
+    columns: u64,
+    entries: Option<u64>,
+}
+
+fn read_sizes(line: &[u8]) -> std::result::Result<Sizes, String> {
+    let wrong = || format!("the first line should be \"rows columns entries\" or \"rows columns\", not {}", quoted(line));
+    let number = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<u64>().ok();
+    let sizes: Option<Vec<u64>> = words(line).map(number).collect();
+    match sizes.as_deref() {
+        Some(&[rows, columns]) => Ok(Sizes { rows, columns, entries: None }),
+        Some(&[rows, columns, entries]) => Ok(Sizes { rows, columns, entries: Some(entries) }),
+        _ => Err(wrong()),
+    }
+}
+
+pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
+    let mut text = Text::new(source)?;
+    let line = text.next_line()?.unwrap_or_default();
+    let sizes = read_sizes(line).map_err(|problem| source.fault(Place::Line(1), problem))?;
+    let Sizes { rows, columns, entries } = sizes;
+    if columns > i32::MAX as u64 {
+        let problem = format!("{columns} columns are more than the {} that fit", i32::MAX);
+        return Err(source.fault(Place::Line(1), problem));
+    }
+    let matrix = match entries {
+        Some(entries) => sparse(source, text, rows, columns, entries, options)?,
+        None => dense(source, text, rows, columns, options)?,
+    };
+    let mut loaded = Loaded::new(matrix, NAME);
+    let beside = |ending: &str, count: u64, what: &str| {
+        let name = source.name();
+        let short = strip_ending(name, ".mat").unwrap_or(name);
+        let path = source.beside(&format!("{name}{ending}")).or_else(|| source.beside(&format!("{short}{ending}")));
+        path.map(|path| lists::counted(&path, count as usize, what)).transpose()
+    };
+    loaded.truth = beside(".rclass", rows, "rows")?;
+    loaded.names = beside(".rlabel", rows, "rows")?;
+    loaded.vocabulary = beside(".clabel", columns, "columns")?;
+    Ok(loaded)
+}
+
+/// The rows that a piece held, and how many blank lines it ends with: at the end of the file those
+/// are no rows.
+struct Piece<T> {
+    content: T,
+    rows: u64,
+    blank: u64,
+}
+
+/// Blank lines after the last promised row are no rows; otherwise the counts must agree.
+fn check_rows<T>(source: &Source, pieces: &[Piece<T>], rows: u64, lines: u64) -> Result<()> {
+    let found: u64 = pieces.iter().map(|piece| piece.rows).sum();
+    let mut blank = 0;
+    for piece in pieces.iter().rev() {
+        blank += piece.blank;
+        if piece.blank < piece.rows {
+            break;
+        }
+    }
+    if found < rows {
+        let problem = format!("the file ends after {found} of {rows} rows: it is truncated, or its first line is wrong");
+        return Err(source.fault(Place::Line(lines), problem));
+    }
+    if found - blank > rows {
+        let problem = format!("more than the {rows} rows that the first line promises");
+        return Err(source.fault(Place::Line(rows + 2), problem));
+    }
+    Ok(())
+}
+
+fn sparse(
+    source: &Source,
+    text: Text,
+    rows: u64,
+    columns: u64,
+    entries: u64,
+    options: &Options,
+) -> Result<Matrix> {
+    let (mut pieces, lines) = text.parse(|piece| parse_rows(piece, columns))?;
+    check_rows(source, &pieces, rows, lines)?;
+    let found: usize = pieces.iter().map(|piece| piece.content.values.len()).sum();
+    if found as u64 != entries {
+        let problem = format!("promises {entries} entries, the file holds {found}");
+        return Err(source.fault(Place::Line(1), problem));
+    }
+    let mut left = rows as usize;
+    for piece in &mut pieces {
+        piece.content.ends.truncate(left);
+        left -= piece.content.ends.len();
+    }
+    let pieces: Vec<Rows> = pieces.into_iter().map(|piece| piece.content).collect();
+    Ok(assemble(columns as usize, 1, &pieces, options.precision.unwrap_or(Precision::F64)))
+}
+
+fn parse_rows(text: &[u8], columns: u64) -> std::result::Result<Piece<Rows>, Fault> {
+    let mut rows = Rows::default();
+    let mut blank = 0;
+    let mut scratch = Default::default();
+    let mut cursor = Cursor::new(text);
+    while !cursor.done() {
+        let (line, begin) = (cursor.clone(), rows.values.len());
+        while !cursor.end_of_line() {
+            let column = cursor.index(columns, "column")?;
+            cursor.skip_blanks();
+            match cursor.number() {
+                Some(value) if cursor.at_break() => {
+                    rows.columns.push(column as i32 + 1);
+                    rows.values.push(value);
+                }
+                _ => return Err(cursor.expected("the value of the column")),
+            }
+        }
+        if let Err(column) = sort_row(&mut rows.columns[begin..], &mut rows.values[begin..], &mut scratch) {
+            return Err(line.fault(format!("column {column} occurs twice in the row: sum or drop one of the two")));
+        }
+        blank = if rows.values.len() > begin { 0 } else { blank + 1 };
+        rows.ends.push(rows.values.len());
+    }
+    Ok(Piece { rows: rows.ends.len() as u64, content: rows, blank })
+}
+
+fn dense(source: &Source, text: Text, rows: u64, columns: u64, options: &Options) -> Result<Matrix> {
+    let (pieces, lines) = text.parse(|piece| {
+        let (mut values, mut cursor) = (Vec::new(), Cursor::new(piece));
+        let mut rows = 0;
+        while !cursor.done() {
+            let line = cursor.clone();
+            let begin = values.len();
+            while !cursor.end_of_line() {
+                match cursor.number() {
+                    Some(value) if cursor.at_break() => values.push(value),
+                    _ => return Err(cursor.expected("a number")),
+                }
+            }
+            let count = values.len() - begin;
+            // Blank lines say nothing in a dense file.
+            rows += u64::from(count > 0);
+            if count > 0 && count as u64 != columns {
+                return Err(line.fault(format!("the row has {count} values, the first line promises {columns}")));
+            }
+        }
+        Ok(Piece { content: values, rows, blank: 0 })
+    })?;
+    let found: u64 = pieces.iter().map(|piece| piece.rows).sum();
+    if found > rows {
+        let mut seen = 0;
+        let place = find_line(source, 1, |line| {
+            seen += u64::from(!line.trim_ascii().is_empty());
+            seen > rows
+        })?;
+        return Err(source.fault(place, format!("more than the {rows} rows that the first line promises")));
+    }
+    if columns > 0 {
+        check_rows(source, &pieces, rows, lines)?;
+    }
+    let values: Vec<f64> = pieces.into_iter().flat_map(|piece| piece.content).collect();
+    let points = if columns > 0 { rows as usize } else { 0 };
+    Ok(dense_text(points, columns as usize, values, Order::Rows, options))
+}
+
+/// Sparse with its pairs, dense with all values.
+pub(super) fn write(loaded: &Loaded, out: &mut dyn Write) -> std::io::Result<()> {
+    let matrix = &loaded.matrix;
+    let (n, m, single) = (matrix.points(), matrix.features(), single(matrix));
+    let dense = matches!(matrix, Matrix::DenseF32(_) | Matrix::DenseF64(_));
+    match dense {
+        true => writeln!(out, "{n} {m}")?,
+        false => writeln!(out, "{n} {m} {}", nonzeros(matrix))?,
+    }
+    visit_rows(matrix, dense, |_, row| {
+        for (i, &(column, x)) in row.iter().enumerate() {
+            if i > 0 {
+                out.write_all(b" ")?;
+            }
+            if !dense {
+                write!(out, "{} ", column + 1)?;
+            }
+            put_number(out, x, single)?;
+        }
+        out.write_all(b"\n")
+    })
+}

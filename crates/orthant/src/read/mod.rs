@@ -1,0 +1,230 @@
+//! Files → matrices: one file per format, one line of [`FORMATS`] each.
+//!
+//! A format is recognised by what a file holds; its ending only breaks ties. Text may be gzip or
+//! Zstandard. float32 stays float32, everything else becomes float64. Explicit zeros of sparse files
+//! are dropped; negative numbers, infinities and NaN pass (preparing the data refuses them, by row
+//! and column). Whatever else is wrong with a file is an [`Error::File`] that names the place.
+//! No size in a header is believed before the file has proved to be as long.
+
+mod bag_of_words;
+mod cluto;
+mod cursor;
+mod lists;
+mod matrix_market;
+mod output;
+mod rows;
+mod source;
+mod svmlight;
+mod text;
+mod triples;
+mod values;
+
+use std::path::Path;
+
+pub use lists::{lines, numbers};
+pub use output::{write, write_whole};
+
+use source::{Source, bare_name, strip_ending};
+
+use crate::error::{Error, Place, Result};
+use crate::image::ImageShape;
+use crate::matrix::Matrix;
+
+/// Single or double precision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// float32.
+    F32,
+    /// float64.
+    F64,
+}
+
+/// What the caller may decide about reading.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The format's name in [`FORMATS`], where recognition is not wanted.
+    pub format: Option<String>,
+    /// Which variable of a file that holds several (.mat, .npz).
+    pub variable: Option<String>,
+    /// The precision in memory; by default float32 files stay float32 and others become float64.
+    pub precision: Option<Precision>,
+    /// Whether the first line of a CSV file names the columns; by default that is looked at.
+    pub header: Option<bool>,
+}
+
+/// What a file held: the matrix, points in rows, and whatever came with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// The numbers.
+    pub matrix: Matrix,
+    /// The class of every point.
+    pub truth: Option<Vec<String>>,
+    /// The name of every feature.
+    pub vocabulary: Option<Vec<String>>,
+    /// The name of every point.
+    pub names: Option<Vec<String>>,
+    /// Points are the pixels of a picture of this shape.
+    pub image: Option<ImageShape>,
+    /// Every point is a picture of this shape: features are its pixels.
+    pub feature_image: Option<ImageShape>,
+    /// The wavelength of every feature.
+    pub wavelengths: Option<Vec<f64>>,
+    /// The format's name in [`FORMATS`]; empty for a matrix that came from elsewhere.
+    pub format: &'static str,
+    /// What a reader should know, a line each.
+    pub notes: Vec<String>,
+}
+
+impl Loaded {
+    fn new(matrix: Matrix, format: &'static str) -> Self {
+        Loaded {
+            matrix,
+            truth: None,
+            vocabulary: None,
+            names: None,
+            image: None,
+            feature_image: None,
+            wavelengths: None,
+            format,
+            notes: Vec::new(),
+        }
+    }
+}
+
+impl From<Matrix> for Loaded {
+    fn from(matrix: Matrix) -> Self {
+        Loaded::new(matrix, "")
+    }
+}
+
+/// A list that lies beside the data file: the ending of its name, and where its lines belong.
+type Companion = (&'static str, fn(&Loaded) -> Option<&Vec<String>>);
+
+/// One format: how to know it, read it, and write it.
+pub struct Format {
+    /// Its name, as in [`Options::format`].
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// How files of it are usually called; the first is the preferred one.
+    pub endings: &'static [&'static str],
+    /// Whether it is not text (then it is not compressed from outside either).
+    pub binary: bool,
+    /// Whether the first bytes (decompressed) of this path look like it.
+    recognise: fn(&[u8], &Path) -> bool,
+    read: fn(&Source, &Options) -> Result<Loaded>,
+    write: Option<fn(&Loaded, &mut dyn std::io::Write) -> std::io::Result<()>>,
+    companions: &'static [Companion],
+}
+
+impl Format {
+    /// Whether [`write`] can write it.
+    pub fn is_writable(&self) -> bool {
+        self.write.is_some()
+    }
+}
+
+impl std::fmt::Debug for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Format").field("name", &self.name).field("endings", &self.endings).finish()
+    }
+}
+
+/// All formats, those that are the surest to recognise first.
+pub static FORMATS: &[Format] = &[
+    Format {
+        name: matrix_market::NAME,
+        about: "Matrix Market, coordinate or array",
+        endings: &[".mtx", ".mm"],
+        binary: false,
+        recognise: matrix_market::recognise,
+        read: matrix_market::read,
+        write: Some(matrix_market::write),
+        companions: &[],
+    },
+    Format {
+        name: bag_of_words::NAME,
+        about: "UCI bag of words (docword.*.txt, with vocab.*.txt beside it)",
+        endings: &[],
+        binary: false,
+        recognise: bag_of_words::recognise,
+        read: bag_of_words::read,
+        write: None,
+        companions: &[],
+    },
+    Format {
+        name: cluto::NAME,
+        about: "CLUTO text, sparse or dense, with .rclass, .rlabel and .clabel beside it",
+        endings: &[".mat", ".cluto"],
+        binary: false,
+        recognise: cluto::recognise,
+        read: cluto::read,
+        write: Some(cluto::write),
+        companions: cluto::COMPANIONS,
+    },
+    Format {
+        name: svmlight::NAME,
+        about: "svmlight / libsvm, its labels are the truth",
+        endings: &[".svmlight", ".svm", ".libsvm"],
+        binary: false,
+        recognise: svmlight::recognise,
+        read: svmlight::read,
+        write: Some(svmlight::write),
+        companions: &[],
+    },
+];
+
+/// Reads a file (or a folder of pictures) in whichever format it is.
+pub fn read(path: &Path, options: &Options) -> Result<Loaded> {
+    let source = Source::open(path)?;
+    let format = match named_format(options)? {
+        Some(format) => format,
+        None => recognise(&source)?,
+    };
+    (format.read)(&source, options)
+}
+
+/// Reads bytes in memory as if they were a file without others beside it. The format is named, or
+/// recognised if `options` do not say.
+pub fn from_bytes(bytes: &[u8], options: &Options) -> Result<Loaded> {
+    let source = Source::memory(Path::new("memory"), bytes)?;
+    let format = match named_format(options)? {
+        Some(format) => format,
+        None => recognise(&source)?,
+    };
+    (format.read)(&source, options)
+}
+
+fn named_format(options: &Options) -> Result<Option<&'static Format>> {
+    let Some(name) = &options.format else { return Ok(None) };
+    match FORMATS.iter().find(|format| format.name == name) {
+        Some(format) => Ok(Some(format)),
+        None => {
+            let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+            Err(Error::parameter("format", format!("{name:?} is not one of {}", names.join(", "))))
+        }
+    }
+}
+
+fn recognise(source: &Source) -> Result<&'static Format> {
+    let head = source.head()?;
+    if head.is_empty() {
+        return Err(source.fault(Place::Whole, "the file is empty"));
+    }
+    if let Some(format) = FORMATS.iter().find(|format| (format.recognise)(&head, source.path())) {
+        return Ok(format);
+    }
+    // By its ending: that reader can say best what is wrong.
+    let binary = head.contains(&0);
+    let name = bare_name(source.path());
+    let by_ending = FORMATS.iter().find(|format| {
+        format.binary == binary && format.endings.iter().any(|ending| strip_ending(name, ending).is_some())
+    });
+    let by_ending_alone = || {
+        FORMATS.iter().find(|format| format.endings.iter().any(|ending| strip_ending(name, ending).is_some()))
+    };
+    by_ending.or_else(by_ending_alone).ok_or_else(|| {
+        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        source.fault(Place::Whole, format!("the format is none of those known: {}", names.join(", ")))
+    })
+}
