@@ -11,7 +11,11 @@ fn main() -> orthant::Result<()> {
     let loaded = read::read(data.as_ref(), &read::Options::default())?;
     let points = open(&loaded.matrix, None)?;
     let k = k.parse().map_err(|_| orthant::Error::Data(format!("'{k}' is not a number of clusters")))?;
-    let job = Job { polish: rest.iter().any(|a| a == "em"), runs: std::env::var("RUNS").map_or(1, |r| r.parse().unwrap_or(1)), ..Job::new(method, k)? };
+    let job = Job {
+        polish: rest.iter().any(|a| a == "em"),
+        runs: std::env::var("RUNS").map_or(1, |r| r.parse().unwrap_or(1)),
+        ..Job::new(method, k)?
+    };
     let outcome = cluster(&*points, &job, &mut ())?;
     let best = outcome.best();
     println!(
@@ -23,13 +27,20 @@ fn main() -> orthant::Result<()> {
         best.stop(),
         outcome.seconds,
         outcome.certificate_seconds,
-        best.solution.sizes, best.objective,
+        best.solution.sizes,
+        best.objective,
     );
     if let Some(truth) = rest.first().filter(|a| *a != "em") {
         let (truth, _) = evaluate::classes(&read::lines(truth.as_ref())?);
         let mut mean = 0.0;
-        for run in &outcome.runs { mean += evaluate::scores(&run.solution.labels, &truth)?.accuracy; }
-        println!("accuracy {:.4} mean {:.4}", evaluate::scores(&best.solution.labels, &truth)?.accuracy, mean / outcome.runs.len() as f64);
+        for run in &outcome.runs {
+            mean += evaluate::scores(&run.solution.labels, &truth)?.accuracy;
+        }
+        println!(
+            "accuracy {:.4} mean {:.4}",
+            evaluate::scores(&best.solution.labels, &truth)?.accuracy,
+            mean / outcome.runs.len() as f64
+        );
     }
     Ok(())
 }

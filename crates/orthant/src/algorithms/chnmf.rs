@@ -69,6 +69,14 @@ impl Algorithm for Chnmf {
     }
 }
 
+impl ChState<'_> {
+    /// `‖M − UV‖²` from the products at hand.
+    fn error2(&self) -> f64 {
+        let fit = self.u.transpose_times(&self.u).dot(&self.vvt) - 2.0 * self.u.dot(&self.mvt);
+        (self.problem.facts().norm2 + fit).max(0.0)
+    }
+}
+
 impl State for ChState<'_> {
     fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
         let floor = self.limits.floor;
@@ -78,15 +86,16 @@ impl State for ChState<'_> {
             let new = if *uvvt > 0.0 { *u * (mvt / uvvt) } else { *u };
             *u = if new > floor { new } else { floor };
         }
+        // The objective is taken here, where U fits V. The V step swaps the scale of V for its inverse and
+        // the next U step mends that: after the V step the error swings between two values.
+        let objective = self.error2();
         // V ← V ∘ UᵀM / (V·MᵀU·V), with the k × k matrix V·MᵀU = (MVᵀ)ᵀU of the old V.
         let q = self.mvt.transpose_times(&self.u);
         let new = self.store.multiply_and_sum(&self.u, &q, 1.0, floor)?;
         (self.mvt, self.vvt) = (new.mvt, new.vvt);
-        let norm2 = self.problem.facts().norm2;
-        let objective =
-            (norm2 - 2.0 * self.u.dot(&self.mvt) + self.u.transpose_times(&self.u).dot(&self.vvt)).max(0.0);
-        // |‖M − UV‖ − ‖M − UV‖ before| / ‖M‖ < 1e-7.  [P, Sec. 4]
-        let error = (objective / norm2).sqrt();
+        // |‖M − UV‖ − ‖M − UV‖ before| / ‖M‖ < 1e-7 after both steps [P, Sec. 4]; because of the swing it
+        // is rarely met before the limit of iterations.
+        let error = (self.error2() / self.problem.facts().norm2).sqrt();
         let residual = (self.error - error).abs();
         self.error = error;
         Ok(vec![Progress { objective, residual, converged: residual < self.limits.tolerance }])

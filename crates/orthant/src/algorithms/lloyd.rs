@@ -20,6 +20,10 @@ pub(super) trait Model {
     fn centroids(&self, sums: Mat, weight: &[f64]) -> Mat;
     /// The objective from the summed values of one run.
     fn objective(&self, problem: &Problem, value: f64) -> f64;
+    /// Whether the objective says that no centroid could do better.
+    fn explains_all(&self, problem: &Problem, objective: f64) -> bool {
+        objective <= 1e-14 * problem.facts().norm2
+    }
     /// Whether repeated labels are the end, or the given runs' centroids must first be made exact.
     fn exact(
         &self,
@@ -93,14 +97,18 @@ impl<M: Model> State for Lloyd<'_, M> {
         for (r, &run) in active.iter().enumerate() {
             let own = r * k..(r + 1) * k;
             let objective = self.model.objective(self.problem, value[own.clone()].iter().sum());
-            let converged = changed[r] == 0 && self.runs[run].exact;
+            // A cluster that lost its points starts anew, and the run goes on: unless nothing is left to explain.
+            let settled = changed[r] == 0
+                && (weight[own.clone()].iter().all(|w| *w > 0.0)
+                    || self.model.explains_all(self.problem, objective));
+            let converged = settled && self.runs[run].exact;
             progress.push(Progress { objective, residual: changed[r] as f64 / points as f64, converged });
             if converged {
                 continue;
             }
             self.runs[run].u = self.model.centroids(sums.columns(own.clone()), &weight[own.clone()]);
             self.runs[run].exact = false;
-            if changed[r] == 0 {
+            if settled {
                 repeated.push((r, run));
             }
             self.mend(run, &weight[own])?;

@@ -30,6 +30,11 @@ impl Model for Cosines {
     fn objective(&self, _problem: &Problem, value: f64) -> f64 {
         value
     }
+
+    fn explains_all(&self, problem: &Problem, objective: f64) -> bool {
+        let facts = problem.facts();
+        objective >= facts.usable_weight * (1.0 - 1e-14)
+    }
 }
 
 impl Algorithm for SphericalKMeans {

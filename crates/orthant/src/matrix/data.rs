@@ -57,8 +57,8 @@ pub struct Facts {
     pub largest: f64,
     /// `Σⱼ wⱼ‖mⱼ‖²` of the scaled data.
     pub norm2: f64,
-    /// `Σⱼ wⱼ`.
-    pub weight: f64,
+    /// `Σⱼ wⱼ` over the nonzero points.
+    pub usable_weight: f64,
     /// Points that are zero, in increasing order.
     pub zero_points: Vec<usize>,
     /// Points whose weight is zero, in increasing order.

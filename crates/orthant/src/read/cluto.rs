@@ -41,7 +41,9 @@ pub(super) fn recognise(head: &[u8], path: &Path) -> bool {
         Sizes { columns, entries: None, .. } => {
             columns != 2 && !rows.is_empty() && counts.all(|count| count as u64 == columns)
         }
-        _ => counts.any(|count| count > 0) && rows.iter().take(100).all(|line| are_pairs(line, sizes.columns)),
+        _ => {
+            counts.any(|count| count > 0) && rows.iter().take(100).all(|line| are_pairs(line, sizes.columns))
+        }
     }
 }
 
@@ -64,7 +66,9 @@ struct Sizes {
 }
 
 fn read_sizes(line: &[u8]) -> std::result::Result<Sizes, String> {
-    let wrong = || format!("the first line should be \"rows columns entries\" or \"rows columns\", not {}", quoted(line));
+    let wrong = || {
+        format!("the first line should be \"rows columns entries\" or \"rows columns\", not {}", quoted(line))
+    };
     let number = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<u64>().ok();
     let sizes: Option<Vec<u64>> = words(line).map(number).collect();
     match sizes.as_deref() {
@@ -91,7 +95,8 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     let beside = |ending: &str, count: u64, what: &str| {
         let name = source.name();
         let short = strip_ending(name, ".mat").unwrap_or(name);
-        let path = source.beside(&format!("{name}{ending}")).or_else(|| source.beside(&format!("{short}{ending}")));
+        let path =
+            source.beside(&format!("{name}{ending}")).or_else(|| source.beside(&format!("{short}{ending}")));
         path.map(|path| lists::counted(&path, count as usize, what)).transpose()
     };
     loaded.truth = beside(".rclass", rows, "rows")?;
@@ -119,7 +124,9 @@ fn check_rows<T>(source: &Source, pieces: &[Piece<T>], rows: u64, lines: u64) ->
         }
     }
     if found < rows {
-        let problem = format!("the file ends after {found} of {rows} rows: it is truncated, or its first line is wrong");
+        let problem = format!(
+            "the file ends after {found} of {rows} rows: it is truncated, or its first line is wrong"
+        );
         return Err(source.fault(Place::Line(lines), problem));
     }
     if found - blank > rows {
@@ -172,7 +179,9 @@ fn parse_rows(text: &[u8], columns: u64) -> std::result::Result<Piece<Rows>, Fau
             }
         }
         if let Err(column) = sort_row(&mut rows.columns[begin..], &mut rows.values[begin..], &mut scratch) {
-            return Err(line.fault(format!("column {column} occurs twice in the row: sum or drop one of the two")));
+            return Err(
+                line.fault(format!("column {column} occurs twice in the row: sum or drop one of the two"))
+            );
         }
         blank = if rows.values.len() > begin { 0 } else { blank + 1 };
         rows.ends.push(rows.values.len());
@@ -197,7 +206,9 @@ fn dense(source: &Source, text: Text, rows: u64, columns: u64, options: &Options
             // Blank lines say nothing in a dense file.
             rows += u64::from(count > 0);
             if count > 0 && count as u64 != columns {
-                return Err(line.fault(format!("the row has {count} values, the first line promises {columns}")));
+                return Err(
+                    line.fault(format!("the row has {count} values, the first line promises {columns}"))
+                );
             }
         }
         Ok(Piece { content: values, rows, blank: 0 })

@@ -67,8 +67,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
 }
 
 fn parse_lines(text: &[u8]) -> std::result::Result<Piece, Fault> {
-    let mut piece =
-        Piece { rows: Rows::default(), labels: Vec::new(), smallest: i32::MAX, largest: -1 };
+    let mut piece = Piece { rows: Rows::default(), labels: Vec::new(), smallest: i32::MAX, largest: -1 };
     let mut scratch = Default::default();
     let mut cursor = Cursor::new(text);
     while !cursor.done() {
@@ -107,7 +106,9 @@ fn parse_lines(text: &[u8]) -> std::result::Result<Piece, Fault> {
         }
         let (columns, values) = (&mut piece.rows.columns[begin..], &mut piece.rows.values[begin..]);
         if let Err(column) = sort_row(columns, values, &mut scratch) {
-            return Err(line.fault(format!("index {column} occurs twice in the line: sum or drop one of the two")));
+            return Err(
+                line.fault(format!("index {column} occurs twice in the line: sum or drop one of the two"))
+            );
         }
         piece.rows.ends.push(piece.rows.values.len());
     }

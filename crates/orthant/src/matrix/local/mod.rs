@@ -55,7 +55,7 @@ impl<P: Points> Local<P> {
                 scale: 1.0,
                 largest: 0.0,
                 norm2: 0.0,
-                weight: 0.0,
+                usable_weight: 0.0,
                 zero_points: vec![],
                 weightless_points: vec![],
                 usable_points: 0,
@@ -117,7 +117,8 @@ impl<P: Points> Local<P> {
         self.facts.weightless_points = (0..shape.points).filter(|&j| self.weight(j) == 0.0).collect();
         self.facts.usable_points =
             (0..shape.points).filter(|&j| self.weight(j) > 0.0 && self.norms2[j] > 0.0).count();
-        self.facts.weight = (0..shape.points).map(|j| self.weight(j)).sum();
+        self.facts.usable_weight =
+            (0..shape.points).filter(|&j| self.norms2[j] > 0.0).map(|j| self.weight(j)).sum();
         self.facts.norm2 = (0..shape.points).map(|j| self.weight(j) * self.norms2[j]).sum();
     }
 
