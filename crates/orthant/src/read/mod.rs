@@ -8,9 +8,12 @@
 
 mod bag_of_words;
 mod cluto;
+mod compressed;
 mod cursor;
 mod lists;
 mod matrix_market;
+mod npz;
+mod numpy;
 mod output;
 mod rows;
 mod source;
@@ -140,6 +143,26 @@ pub static FORMATS: &[Format] = &[
         recognise: matrix_market::recognise,
         read: matrix_market::read,
         write: Some(matrix_market::write),
+        companions: &[],
+    },
+    Format {
+        name: numpy::NAME,
+        about: "NumPy array",
+        endings: &[".npy"],
+        binary: true,
+        recognise: numpy::recognise,
+        read: numpy::read,
+        write: Some(numpy::write),
+        companions: &[],
+    },
+    Format {
+        name: npz::NAME,
+        about: "NumPy archive: a dense array, or scipy.sparse's CSR, CSC or COO",
+        endings: &[".npz"],
+        binary: true,
+        recognise: npz::recognise,
+        read: npz::read,
+        write: Some(npz::write),
         companions: &[],
     },
     Format {
