@@ -180,7 +180,7 @@ fn read_header(source: &Source, reader: &mut dyn Read) -> Result<Header> {
 fn values<T: Number>(source: &Source, mut reader: impl Read, header: &Header, layout: Layout) -> Result<Vec<T>> {
     let size = layout.element.size() as u64;
     let bytes = header.count().and_then(|count| count.checked_mul(size));
-    let there = source.plain_size().map(|size| size - header.data_at as u64);
+    let there = source.plain_size().map(|size| size.saturating_sub(header.data_at as u64));
     let wrong = |at: u64, there: u64| -> Error {
         let promised = bytes.map_or("far more bytes".into(), |bytes| format!("{bytes} bytes"));
         let problem = format!("{} numbers take {promised}, {there} are there", header.shape_text());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Place, Result};
 
 /// How much of a file the recognition of its format looks at.
-const HEAD: u64 = 64 * 1024;
+pub(crate) const HEAD: usize = 64 * 1024;
 const COMPRESSED_BUFFER: usize = 256 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl<'a> Source<'a> {
     /// The first bytes of the content.
     pub fn head(&self) -> Result<Vec<u8>> {
         let mut head = Vec::new();
-        self.reader()?.take(HEAD).read_to_end(&mut head).map_err(|error| self.failed(error))?;
+        self.reader()?.take(HEAD as u64).read_to_end(&mut head).map_err(|error| self.failed(error))?;
         Ok(head)
     }
 
