@@ -18,7 +18,8 @@ pub(super) fn recognise(head: &[u8], _path: &std::path::Path) -> bool {
         let words = lines.next().unwrap_or_default().split(|b| b.is_ascii_whitespace());
         let mut words = words.filter(|word| !word.is_empty()).peekable();
         words.peek().is_some()
-            && words.try_fold(0, |n, word| word.iter().all(u8::is_ascii_digit).then_some(n + 1)) == Some(count)
+            && words.try_fold(0, |n, word| word.iter().all(u8::is_ascii_digit).then_some(n + 1))
+                == Some(count)
     })
 }
 
@@ -40,10 +41,18 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     }
     // The shortest line is "1 1 1".
     if source.plain_size().is_some_and(|size| entries > size / 6 + 1) {
-        return refuse(3, format!("promises {entries} entries, more than the file can hold: it is truncated"));
+        return refuse(
+            3,
+            format!("promises {entries} entries, more than the file can hold: it is truncated"),
+        );
     }
     if !plausible_rows(documents, entries) {
-        return refuse(1, format!("{documents} documents for {entries} entries are hardly meant: check the line"));
+        return refuse(
+            1,
+            format!(
+                "so many documents ({documents}) for so few entries ({entries}) are hardly meant: check the first lines"
+            ),
+        );
     }
     let bands = Bands::new(documents as usize);
     let (pieces, lines) = text.parse(|piece| {
@@ -52,7 +61,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     })?;
     let found: u64 = pieces.iter().map(|(count, _)| count).sum();
     if found != entries {
-        return refuse(lines, format!("line 3 promises {entries} entries, the file holds {found}"));
+        return refuse(lines, format!("entries promised in line 3: {entries}, found: {found}"));
     }
     let pieces: Vec<Triples> = pieces.into_iter().map(|(_, piece)| piece).collect();
     let precision = options.precision.unwrap_or(Precision::F64);
@@ -69,7 +78,9 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
                 let hit = (first, cursor.unsigned()) == (Some(document), Some(word));
                 hit && std::mem::replace(&mut seen, true)
             })?;
-            let problem = format!("word {word} of document {document} is given for the second time: sum or drop one of the two");
+            let problem = format!(
+                "word {word} of document {document} is given for the second time: sum or drop one of the two"
+            );
             return Err(source.fault(place, problem));
         }
     };

@@ -40,7 +40,9 @@ pub(super) fn recognise(head: &[u8], path: &Path) -> bool {
         Sizes { columns, entries: None, .. } => {
             columns != 2 && !rows.is_empty() && counts.all(|count| count as u64 == columns)
         }
-        _ => counts.any(|count| count > 0) && rows.iter().take(100).all(|line| are_pairs(line, sizes.columns)),
+        _ => {
+            counts.any(|count| count > 0) && rows.iter().take(100).all(|line| are_pairs(line, sizes.columns))
+        }
     }
 }
 
@@ -63,7 +65,9 @@ struct Sizes {
 }
 
 fn read_sizes(line: &[u8]) -> std::result::Result<Sizes, String> {
-    let wrong = || format!("the first line should be \"rows columns entries\" or \"rows columns\", not {}", quoted(line));
+    let wrong = || {
+        format!("the first line should be \"rows columns entries\" or \"rows columns\", not {}", quoted(line))
+    };
     let number = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<u64>().ok();
     let sizes: Option<Vec<u64>> = words(line).map(number).collect();
     match sizes.as_deref() {
@@ -90,7 +94,8 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     let beside = |ending: &str, count: u64, what: &str| {
         let name = source.name();
         let short = strip_ending(name, ".mat").unwrap_or(name);
-        let path = source.beside(&format!("{name}{ending}")).or_else(|| source.beside(&format!("{short}{ending}")));
+        let path =
+            source.beside(&format!("{name}{ending}")).or_else(|| source.beside(&format!("{short}{ending}")));
         path.map(|path| lists::counted(&path, count as usize, what)).transpose()
     };
     loaded.truth = beside(".rclass", rows, "rows")?;
@@ -118,11 +123,13 @@ fn check_rows<T>(source: &Source, pieces: &[Piece<T>], rows: u64, lines: u64) ->
         }
     }
     if found < rows {
-        let problem = format!("the file ends after {found} of {rows} rows: it is truncated, or its first line is wrong");
+        let problem = format!(
+            "the file ends after {found} of {rows} rows: it is truncated, or its first line is wrong"
+        );
         return Err(source.fault(Place::Line(lines), problem));
     }
     if found - blank > rows {
-        let problem = format!("more than the {rows} rows that the first line promises");
+        let problem = format!("more rows than the first line promises ({rows})");
         return Err(source.fault(Place::Line(rows + 2), problem));
     }
     Ok(())
@@ -140,7 +147,7 @@ fn sparse(
     check_rows(source, &pieces, rows, lines)?;
     let found: usize = pieces.iter().map(|piece| piece.content.values.len()).sum();
     if found as u64 != entries {
-        let problem = format!("promises {entries} entries, the file holds {found}");
+        let problem = format!("promised entries: {entries}, found: {found}");
         return Err(source.fault(Place::Line(1), problem));
     }
     let mut left = rows as usize;
@@ -171,7 +178,9 @@ fn parse_rows(text: &[u8], columns: u64) -> std::result::Result<Piece<Rows>, Fau
             }
         }
         if let Err(column) = sort_row(&mut rows.columns[begin..], &mut rows.values[begin..], &mut scratch) {
-            return Err(line.fault(format!("column {column} occurs twice in the row: sum or drop one of the two")));
+            return Err(
+                line.fault(format!("column {column} occurs twice in the row: sum or drop one of the two"))
+            );
         }
         blank = if rows.values.len() > begin { 0 } else { blank + 1 };
         rows.ends.push(rows.values.len());
@@ -196,7 +205,7 @@ fn dense(source: &Source, text: Text, rows: u64, columns: u64, options: &Options
             // Blank lines say nothing in a dense file.
             rows += u64::from(count > 0);
             if count > 0 && count as u64 != columns {
-                return Err(line.fault(format!("the row has {count} values, the first line promises {columns}")));
+                return Err(line.fault(format!("the row has a different number of values ({count}) than the first line promises ({columns})")));
             }
         }
         Ok(Piece { content: values, rows, blank: 0 })
@@ -208,7 +217,7 @@ fn dense(source: &Source, text: Text, rows: u64, columns: u64, options: &Options
             seen += u64::from(!line.trim_ascii().is_empty());
             seen > rows
         })?;
-        return Err(source.fault(place, format!("more than the {rows} rows that the first line promises")));
+        return Err(source.fault(place, format!("more rows than the first line promises ({rows})")));
     }
     if columns > 0 {
         check_rows(source, &pieces, rows, lines)?;

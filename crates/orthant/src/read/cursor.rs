@@ -19,10 +19,6 @@ impl<'a> Cursor<'a> {
         Cursor { bytes, at: 0 }
     }
 
-    pub fn at(&self) -> usize {
-        self.at
-    }
-
     /// Whether all text was consumed.
     pub fn done(&self) -> bool {
         self.at >= self.bytes.len()
@@ -169,7 +165,8 @@ impl<'a> Cursor<'a> {
     pub fn expected(&self, what: &str) -> Fault {
         let mut start = self.clone();
         // A number may have been read in part: show the whole token.
-        while start.at > 0 && start.bytes.get(start.at - 1).is_some_and(|b| !is_break(*b)) {
+        while !self.at_break() && start.at > 0 && start.bytes.get(start.at - 1).is_some_and(|b| !is_break(*b))
+        {
             start.at -= 1;
         }
         match start.token() {
@@ -199,7 +196,7 @@ mod tests {
 
     fn number(text: &str) -> Option<f64> {
         let mut cursor = Cursor::new(text.as_bytes());
-        cursor.number().filter(|_| cursor.at() == text.len())
+        cursor.number().filter(|_| cursor.done())
     }
 
     #[test]

@@ -81,8 +81,13 @@ fn read_banner(line: &[u8]) -> std::result::Result<Banner, String> {
     let pattern = match field {
         "real" | "double" | "integer" | "unsigned-integer" => false,
         "pattern" if coordinate => true,
-        "complex" => return Err("complex numbers cannot be clustered: write their moduli as real numbers".into()),
-        _ => return Err(format!("values of kind {field:?} are not known here: real, integer or pattern are")),
+        "pattern" => return Err("an array needs values, it cannot be a pattern: write coordinates".into()),
+        "complex" => {
+            return Err("complex numbers cannot be clustered: write their moduli as real numbers".into());
+        }
+        _ => {
+            return Err(format!("values of kind {field:?} are not known here: real, integer or pattern are"));
+        }
     };
     let symmetry = match symmetry {
         "general" => Symmetry::General,
@@ -96,8 +101,7 @@ fn read_banner(line: &[u8]) -> std::result::Result<Banner, String> {
 fn read_sizes(line: &[u8], coordinate: bool) -> std::result::Result<[u64; 3], String> {
     let mut cursor = Cursor::new(line);
     let mut sizes = [0; 3];
-    let (count, form) =
-        if coordinate { (3, "\"rows columns entries\"") } else { (2, "\"rows columns\"") };
+    let (count, form) = if coordinate { (3, "\"rows columns entries\"") } else { (2, "\"rows columns\"") };
     for size in &mut sizes[..count] {
         cursor.skip_blanks();
         match cursor.unsigned() {
@@ -131,7 +135,9 @@ fn coordinate(
         return refuse(format!("promises {entries} entries, more than the file can hold: it is truncated"));
     }
     if !plausible_rows(rows, entries) {
-        return refuse(format!("{rows} rows for {entries} entries are hardly meant: check the size line"));
+        return refuse(format!(
+            "so many rows ({rows}) for so few entries ({entries}) are hardly meant: check the size line"
+        ));
     }
     let bands = Bands::new(rows as usize);
     let (pieces, lines) = text.parse(|piece| {
@@ -140,7 +146,9 @@ fn coordinate(
     })?;
     let found: u64 = pieces.iter().map(|(given, _)| given).sum();
     if found < entries {
-        let problem = format!("the file ends after {found} of {entries} entries: it is truncated, or its size line is wrong");
+        let problem = format!(
+            "the file ends after {found} of {entries} entries: it is truncated, or its size line is wrong"
+        );
         return Err(source.fault(Place::Line(lines), problem));
     }
     if found > entries {
@@ -149,7 +157,7 @@ fn coordinate(
             seen += u64::from(!line.trim_ascii().is_empty());
             seen > entries
         })?;
-        return Err(source.fault(place, format!("more than the {entries} entries that the size line promises")));
+        return Err(source.fault(place, format!("more entries than the size line promises ({entries})")));
     }
     let pieces: Vec<Triples> = pieces.into_iter().map(|(_, piece)| piece).collect();
     let precision = options.precision.unwrap_or(Precision::F64);
@@ -168,7 +176,9 @@ fn coordinate(
                 let hit = at == (row, column) || mirrored && at == (column, row);
                 hit && std::mem::replace(&mut seen, true)
             })?;
-            let problem = format!("row {row}, column {column} is given for the second time: sum or drop one of the two");
+            let problem = format!(
+                "row {row}, column {column} is given for the second time: sum or drop one of the two"
+            );
             return Err(source.fault(place, problem));
         }
     };
@@ -246,8 +256,14 @@ fn array(
         Ok(values)
     })?;
     let found: usize = pieces.iter().map(Vec::len).sum();
-    if found as u128 != stored {
-        let problem = format!("the size line promises {stored} values, the file holds {found}");
+    if found as u128 > stored {
+        let problem = format!("more values ({found}) than the size line promises ({stored})");
+        return Err(source.fault(Place::Line(lines), problem));
+    }
+    if (found as u128) < stored {
+        let problem = format!(
+            "the file holds {found} of the promised {stored} values: it is truncated, or its size line is wrong"
+        );
         return Err(source.fault(Place::Line(lines), problem));
     }
     let (n, m) = (rows as usize, columns as usize);

@@ -45,7 +45,8 @@ impl<'a> Source<'a> {
             });
         }
         let mut file = File::open(path).map_err(failed)?;
-        let mut source = Source { path: path.into(), memory: None, packing: Packing::Plain, size: about.len() };
+        let mut source =
+            Source { path: path.into(), memory: None, packing: Packing::Plain, size: about.len() };
         let mut magic = Vec::new();
         if about.is_file() {
             file.take(8).read_to_end(&mut magic).map_err(failed)?;
@@ -75,7 +76,9 @@ impl<'a> Source<'a> {
         match magic {
             [0x1f, 0x8b, ..] => Ok(Packing::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(Packing::Zstd),
-            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, ..] => refuse("compressed by bzip2, which is not read here"),
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, ..] => {
+                refuse("compressed by bzip2, which is not read here")
+            }
             [0xfd, b'7', b'z', b'X', b'Z', ..] => refuse("compressed by xz, which is not read here"),
             _ => Ok(Packing::Plain),
         }
@@ -146,9 +149,19 @@ impl<'a> Source<'a> {
         bare_name(&self.path)
     }
 
-    /// A complaint about the content.
+    /// A complaint about the content; names that come from the file cannot make it longer than a
+    /// few lines of a terminal, nor break the line.
     pub fn fault(&self, place: Place, problem: impl Into<String>) -> Error {
-        Error::File { path: self.path.clone(), place, problem: problem.into() }
+        const LONGEST: usize = 600;
+        let mut problem: String = problem.into();
+        if problem.contains(char::is_control) {
+            problem = problem.escape_debug().to_string();
+        }
+        if let Some((end, _)) = problem.char_indices().nth(LONGEST) {
+            problem.truncate(end);
+            problem.push('…');
+        }
+        Error::File { path: self.path.clone(), place, problem }
     }
 
     /// A failed read: the system's fault, or that of a broken compressed stream.
@@ -161,7 +174,10 @@ impl<'a> Source<'a> {
         if error.raw_os_error().is_some() {
             return Error::Io { path: self.path.clone(), source: error };
         }
-        self.fault(Place::Whole, format!("the {packing} stream is broken or truncated ({error}): fetch the file again"))
+        self.fault(
+            Place::Whole,
+            format!("the {packing} stream is broken or truncated ({error}): fetch the file again"),
+        )
     }
 }
 

@@ -255,7 +255,8 @@ mod tests {
 
     #[test]
     fn entries_in_any_order_become_rows() {
-        let pieces = [piece(3, &[(2, 1, 5.0), (0, 3, 1.0)]), piece(3, &[(0, 0, 2.0), (1, 2, 0.0), (2, 0, 4.0)])];
+        let pieces =
+            [piece(3, &[(2, 1, 5.0), (0, 3, 1.0)]), piece(3, &[(0, 0, 2.0), (1, 2, 0.0), (2, 0, 4.0)])];
         let Ok(Matrix::SparseF64(x)) = assemble(3, 4, &pieces, Precision::F64) else { panic!() };
         assert_eq!(x.offsets(), [0, 2, 2, 4]);
         assert_eq!(x.columns(), [0, 3, 0, 1]);
@@ -279,7 +280,9 @@ mod tests {
         }
         let entries: Vec<_> = entries.iter().map(|&(r, c, v)| (r as u32, c as u32, v)).collect();
         let pieces: Vec<_> = entries.chunks(999).map(|part| piece(points as usize, part)).collect();
-        let Ok(Matrix::SparseF64(x)) = assemble(points as usize, 7, &pieces, Precision::F64) else { panic!() };
+        let Ok(Matrix::SparseF64(x)) = assemble(points as usize, 7, &pieces, Precision::F64) else {
+            panic!()
+        };
         let mut sorted = entries.clone();
         sorted.sort_by_key(|&(row, column, _)| (row, column));
         assert!(x.values().iter().zip(&sorted).all(|(a, b)| *a == b.2));
