@@ -231,8 +231,8 @@ fn headers_that_claim_too_much_cost_nothing() {
     let envi = "ENVI\nsamples = 1000000000\nlines = 1000000000\nbands = 5\ndata type = 1\n\0";
     let claims = [
         format!("%%MatrixMarket matrix coordinate real general\n{huge} 5 {huge}\n1 1 1\n").into_bytes(),
-        format!("%%MatrixMarket matrix coordinate real general\n4000000000 5 1\n1 1 1\n").into_bytes(),
-        format!("%%MatrixMarket matrix coordinate real general\n5 2000000000 1\n1 1 1\n").into_bytes(),
+        b"%%MatrixMarket matrix coordinate real general\n4000000000 5 1\n1 1 1\n".to_vec(),
+        b"%%MatrixMarket matrix coordinate real general\n5 2000000000 1\n1 1 1\n".to_vec(),
         format!("%%MatrixMarket matrix array real general\n{huge} {huge}\n1\n").into_bytes(),
         format!("%%MatrixMarket matrix array real symmetric\n{huge} {huge}\n1\n").into_bytes(),
         format!("{huge}\n5\n1\n1 1 1\n").into_bytes(),

@@ -53,7 +53,7 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 fn are_pairs(line: &[u8], columns: u64) -> bool {
     let indices = words(line).step_by(2);
     let number = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<u64>().ok();
-    words(line).count() % 2 == 0
+    words(line).count().is_multiple_of(2)
         && indices.map(number).all(|index| index.is_some_and(|index| (1..=columns).contains(&index)))
 }
 

@@ -107,6 +107,8 @@ impl From<Matrix> for Loaded {
 /// A list that lies beside the data file: the ending of its name, and where its lines belong.
 type Companion = (&'static str, fn(&Loaded) -> Option<&Vec<String>>);
 
+type Writer = fn(&Loaded, &mut dyn std::io::Write) -> std::io::Result<()>;
+
 /// One format: how to know it, read it, and write it.
 pub struct Format {
     /// Its name, as in [`Options::format`].
@@ -122,12 +124,12 @@ pub struct Format {
     /// Whether recognising it settles the matter; otherwise an ending of another format outweighs it.
     certain: bool,
     read: fn(&Source, &Options) -> Result<Loaded>,
-    write: Option<fn(&Loaded, &mut dyn std::io::Write) -> std::io::Result<()>>,
+    write: Option<Writer>,
     companions: &'static [Companion],
 }
 
 impl Format {
-    /// Whether [`write`] can write it.
+    /// Whether [`write()`] can write it.
     pub fn is_writable(&self) -> bool {
         self.write.is_some()
     }

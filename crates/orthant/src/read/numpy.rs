@@ -221,7 +221,7 @@ fn values<T: Number>(
 /// A header for numbers in C order, padded so that they begin at a multiple of 64 bytes.
 pub(super) fn put_header(out: &mut dyn Write, kind: &str, shape: &str) -> std::io::Result<()> {
     let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
-    while (MAGIC.len() + 4 + text.len() + 1) % 64 != 0 {
+    while !(MAGIC.len() + 4 + text.len() + 1).is_multiple_of(64) {
         text.push(' ');
     }
     text.push('\n');
