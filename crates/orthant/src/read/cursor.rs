@@ -41,7 +41,7 @@ impl<'a> Cursor<'a> {
 
     #[inline(always)]
     pub fn skip_blanks(&mut self) {
-        while matches!(self.peek(), b' ' | b'\t' | b'\r') && self.at < self.bytes.len() {
+        while let Some(b' ' | b'\t' | b'\r') = self.bytes.get(self.at) {
             self.at += 1;
         }
     }
@@ -73,21 +73,22 @@ impl<'a> Cursor<'a> {
     /// Digits only; leaves the position where it was if there are none, or too many.
     #[inline(always)]
     pub fn unsigned(&mut self) -> Option<u64> {
-        let start = self.at;
+        let rest = self.bytes.get(self.at..)?;
         let mut value = 0u64;
-        loop {
-            let digit = self.peek().wrapping_sub(b'0');
+        let mut length = 0;
+        for byte in rest {
+            let digit = byte.wrapping_sub(b'0');
             if digit > 9 {
                 break;
             }
             value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
-            self.at += 1;
+            length += 1;
         }
         // 19 digits always fit, so that only more can have wrapped around.
-        if self.at - start > 19 || self.at == start {
-            self.at = start;
+        if length == 0 || length > 19 {
             return None;
         }
+        self.at += length;
         Some(value)
     }
 

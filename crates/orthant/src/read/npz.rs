@@ -88,7 +88,7 @@ impl Arrays<'_> {
 
 fn take_all<T: Number>(header: &Header, layout: Layout, reader: &mut dyn Read) -> Answer<Vec<T>> {
     let count = header.count().ok_or("its size overflows")?;
-    let values = layout.read(&mut *reader, count).map_err(|Short { bytes, error }| match error {
+    let values = layout.read(&mut *reader, count, false).map_err(|Short { bytes, error }| match error {
         Some(error) => error.to_string(),
         None => format!(
             "{} numbers are promised, it ends after {bytes} bytes: it is truncated",

@@ -207,10 +207,11 @@ fn values<T: Number>(
         return Err(wrong(header.data_at as u64 + bytes.unwrap_or(there).min(there), there));
     }
     let count = header.count().unwrap_or(u64::MAX);
-    let values = layout.read(&mut reader, count).map_err(|Short { bytes, error }| match error {
-        Some(error) => source.failed(error),
-        None => wrong(header.data_at as u64 + bytes, bytes),
-    })?;
+    let values =
+        layout.read(&mut reader, count, there.is_some()).map_err(|Short { bytes, error }| match error {
+            Some(error) => source.failed(error),
+            None => wrong(header.data_at as u64 + bytes, bytes),
+        })?;
     match reader.read(&mut [0]) {
         Ok(0) => Ok(values),
         Ok(_) => Err(wrong(header.data_at as u64 + bytes.unwrap_or(0), bytes.unwrap_or(0).saturating_add(1))),

@@ -90,7 +90,7 @@ pub(super) fn read_folder(folder: &Path, options: &Options) -> Result<Loaded> {
 /// A single picture; as a file of its own it says nothing about clusters.
 pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     let picture = decode(&source.whole()?).map_err(|problem| source.fault(Place::Whole, problem))?;
-    if source.path().is_file() {
+    if source.is_on_disk() {
         return Err(source
             .fault(Place::Whole, "is one picture: name the folder that holds them all, each is a point"));
     }
