@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use orthant::read::{FORMATS, Loaded, Options, from_bytes, read, write};
+use orthant::read::{FORMATS, Loaded, Options, from_bytes, write};
 use proptest::prelude::*;
 
 /// The largest single request since it was last looked at.
@@ -254,17 +254,13 @@ fn headers_that_claim_too_much_cost_nothing() {
 
 #[test]
 fn every_single_byte_of_a_matlab_file_may_be_wrong() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.mat");
     for name in ["mixture.mat", "mixture_compressed.mat"] {
         let bytes = kept(name);
         for at in 128..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0xff;
-            std::fs::write(&path, damaged).unwrap();
-            let _ = read(&path, &Options::default());
-            std::fs::write(&path, &bytes[..at]).unwrap();
-            let _ = read(&path, &Options::default());
+            let _ = from_bytes(&damaged, &Options::default());
+            let _ = from_bytes(&bytes[..at], &Options::default());
         }
     }
 }
