@@ -10,7 +10,7 @@ use super::cursor::{Cursor, Fault, quoted};
 use super::output::{nonzeros, put_number, single, visit_rows};
 use super::rows::{Rows, assemble};
 use super::source::{Source, bare_name, strip_ending};
-use super::text::{Text, find_line};
+use super::text::{Text, find_line, head_lines};
 use super::triples::sort_row;
 use super::values::{Order, dense_text};
 use super::{Companion, Loaded, Options, Precision, lists};
@@ -29,13 +29,12 @@ pub(super) const COMPANIONS: &[Companion] = &[
 /// A first line of two or three whole numbers that the following lines confirm. What could be a
 /// plain table too is CLUTO only if it is called .mat.
 pub(super) fn recognise(head: &[u8], path: &Path) -> bool {
-    let lines: Vec<&[u8]> = head.split(|&b| b == b'\n').collect();
-    let Ok(sizes) = read_sizes(lines[0]) else { return false };
+    let lines = head_lines(head);
+    let Some(Ok(sizes)) = lines.first().map(|line| read_sizes(line)) else { return false };
     if strip_ending(bare_name(path), ".mat").is_some() {
         return true;
     }
-    // The last line may be cut off.
-    let rows = &lines[1..lines.len().saturating_sub(1).max(1)];
+    let rows = &lines[1..];
     let mut counts = rows.iter().take(100).map(|line| words(line).count());
     match sizes {
         Sizes { columns, entries: None, .. } => {

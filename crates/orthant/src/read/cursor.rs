@@ -101,7 +101,7 @@ impl<'a> Cursor<'a> {
     pub fn number(&mut self) -> Option<f64> {
         let start = self.at;
         if let Some(whole) = self.unsigned() {
-            if whole < 1 << 53 && self.peek() <= b',' {
+            if whole < 1 << 53 && !matches!(self.peek(), b'.' | b'e' | b'E' | b'd' | b'D') {
                 return Some(whole as f64);
             }
             self.at = start;
@@ -141,6 +141,18 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub fn at_break(&self) -> bool {
         is_break(self.peek())
+    }
+
+    /// Whether a blank was just passed.
+    pub fn after_blank(&self) -> bool {
+        self.at > 0 && matches!(self.bytes.get(self.at - 1), Some(b' ' | b'\t'))
+    }
+
+    /// The rest of the line without its end.
+    pub fn line(&self) -> &'a [u8] {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+        line.strip_suffix(b"\r").unwrap_or(line)
     }
 
     /// The bytes up to the next blank or line end, for messages.

@@ -8,10 +8,17 @@
 
 mod bag_of_words;
 mod cluto;
+mod compressed;
+mod csv;
 mod cursor;
+mod envi;
 mod lists;
+mod matlab;
 mod matrix_market;
+mod npz;
+mod numpy;
 mod output;
+mod pictures;
 mod rows;
 mod source;
 mod svmlight;
@@ -143,6 +150,56 @@ pub static FORMATS: &[Format] = &[
         companions: &[],
     },
     Format {
+        name: numpy::NAME,
+        about: "NumPy array",
+        endings: &[".npy"],
+        binary: true,
+        recognise: numpy::recognise,
+        read: numpy::read,
+        write: Some(numpy::write),
+        companions: &[],
+    },
+    Format {
+        name: npz::NAME,
+        about: "NumPy archive: a dense array, or scipy.sparse's CSR, CSC or COO",
+        endings: &[".npz"],
+        binary: true,
+        recognise: npz::recognise,
+        read: npz::read,
+        write: Some(npz::write),
+        companions: &[],
+    },
+    Format {
+        name: matlab::NAME,
+        about: "MATLAB 5 to 7, dense or sparse",
+        endings: &[".mat"],
+        binary: true,
+        recognise: matlab::recognise,
+        read: matlab::read,
+        write: None,
+        companions: &[],
+    },
+    Format {
+        name: pictures::NAME,
+        about: "a folder of PNG or JPEG pictures of one size, each a point",
+        endings: &[],
+        binary: true,
+        recognise: pictures::recognise,
+        read: pictures::read,
+        write: None,
+        companions: &[],
+    },
+    Format {
+        name: envi::NAME,
+        about: "ENVI image: a .hdr header beside a raw file, points are pixels",
+        endings: &[".hdr"],
+        binary: false,
+        recognise: envi::recognise,
+        read: envi::read,
+        write: None,
+        companions: &[],
+    },
+    Format {
         name: bag_of_words::NAME,
         about: "UCI bag of words (docword.*.txt, with vocab.*.txt beside it)",
         endings: &[],
@@ -172,27 +229,56 @@ pub static FORMATS: &[Format] = &[
         write: Some(svmlight::write),
         companions: &[],
     },
+    Format {
+        name: csv::NAME,
+        about: "table in text: comma, semicolon or blanks; header and row names if there are any",
+        endings: &[".csv", ".txt", ".dat", ".data"],
+        binary: false,
+        recognise: csv::recognise,
+        read: csv::read,
+        write: Some(csv::write),
+        companions: &[],
+    },
+    Format {
+        name: "tsv",
+        about: "the same with tabs",
+        endings: &[".tsv", ".tab"],
+        binary: false,
+        // Recognised as csv, which looks at the delimiter.
+        recognise: |_, _| false,
+        read: csv::read,
+        write: Some(csv::write_tabs),
+        companions: &[],
+    },
 ];
 
 /// Reads a file (or a folder of pictures) in whichever format it is.
 pub fn read(path: &Path, options: &Options) -> Result<Loaded> {
-    let source = Source::open(path)?;
-    let format = match named_format(options)? {
-        Some(format) => format,
-        None => recognise(&source)?,
-    };
-    (format.read)(&source, options)
+    let format = named_format(options)?;
+    if path.is_dir() && format.is_none_or(|format| format.name == pictures::NAME) {
+        return pictures::read_folder(path, options);
+    }
+    read_source(&Source::open(path)?, format, options)
 }
 
-/// Reads bytes in memory as if they were a file without others beside it. The format is named, or
-/// recognised if `options` do not say.
+/// Reads bytes in memory as if they were a file without others beside it. For ENVI the raw numbers
+/// follow the header after a zero byte; a picture is a folder of one.
 pub fn from_bytes(bytes: &[u8], options: &Options) -> Result<Loaded> {
-    let source = Source::memory(Path::new("memory"), bytes)?;
-    let format = match named_format(options)? {
+    read_source(&Source::memory(Path::new("memory"), bytes)?, named_format(options)?, options)
+}
+
+fn read_source(source: &Source, format: Option<&'static Format>, options: &Options) -> Result<Loaded> {
+    let format = match format {
         Some(format) => format,
-        None => recognise(&source)?,
+        None => recognise(source)?,
     };
-    (format.read)(&source, options)
+    let loaded = (format.read)(source, options)?;
+    let (points, features) = (loaded.matrix.points(), loaded.matrix.features());
+    if points == 0 || features == 0 {
+        let problem = format!("the matrix is empty: {points} rows, {features} columns");
+        return Err(source.fault(Place::Whole, problem));
+    }
+    Ok(loaded)
 }
 
 fn named_format(options: &Options) -> Result<Option<&'static Format>> {

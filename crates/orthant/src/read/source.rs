@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Place, Result};
 
 /// How much of a file the recognition of its format looks at.
-const HEAD: u64 = 64 * 1024;
+pub(crate) const HEAD: usize = 64 * 1024;
 const COMPRESSED_BUFFER: usize = 256 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,10 @@ enum Packing {
     Gzip,
     Zstd,
 }
+
+/// What an archive needs.
+pub(crate) trait Seekable: Read + Seek + Send {}
+impl<R: Read + Seek + Send> Seekable for R {}
 
 /// Something that can be read from its beginning, as often as needed.
 #[derive(Debug)]
@@ -111,7 +115,7 @@ impl<'a> Source<'a> {
     /// The first bytes of the content.
     pub fn head(&self) -> Result<Vec<u8>> {
         let mut head = Vec::new();
-        self.reader()?.take(HEAD).read_to_end(&mut head).map_err(|error| self.failed(error))?;
+        self.reader()?.take(HEAD as u64).read_to_end(&mut head).map_err(|error| self.failed(error))?;
         Ok(head)
     }
 
@@ -123,6 +127,15 @@ impl<'a> Source<'a> {
         let mut bytes = Vec::with_capacity(self.plain_size().unwrap_or(0) as usize);
         self.reader()?.read_to_end(&mut bytes).map_err(|error| self.failed(error))?;
         Ok(Cow::Owned(bytes))
+    }
+
+    /// The content with access to any place.
+    pub fn seekable(&self) -> Result<Box<dyn Seekable + '_>> {
+        if let (Packing::Plain, None) = (self.packing, &self.memory) {
+            let file = File::open(&self.path).map_err(|error| self.failed(error))?;
+            return Ok(Box::new(BufReader::new(file)));
+        }
+        Ok(Box::new(Cursor::new(self.whole()?)))
     }
 
     /// A companion file in the same folder, if it is there; bytes in memory have none.

@@ -7,7 +7,7 @@ use super::cursor::{Cursor, Fault, quoted};
 use super::output::{put_number, single, visit_rows};
 use super::rows::{Rows, assemble};
 use super::source::Source;
-use super::text::Text;
+use super::text::{Text, head_lines};
 use super::triples::sort_row;
 use super::{Loaded, Options, Precision};
 use crate::error::{Place, Result};
@@ -18,10 +18,7 @@ pub(super) const NAME: &str = "svmlight";
 /// Every whole line in the head is a label and pairs, and there is at least one pair.
 pub(super) fn recognise(head: &[u8], _path: &std::path::Path) -> bool {
     let mut pairs = 0;
-    let lines: Vec<&[u8]> = head.split(|&b| b == b'\n').collect();
-    // The last line may be cut off, unless it is the only one.
-    let whole = lines.len().saturating_sub(1).max(1);
-    for line in &lines[..whole.min(100)] {
+    for line in head_lines(head).into_iter().take(100) {
         let content = line.split(|&b| b == b'#').next().unwrap_or_default();
         let mut words = content.split(|b| b.is_ascii_whitespace()).filter(|word| !word.is_empty());
         let Some(label) = words.next() else { continue };

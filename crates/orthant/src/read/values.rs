@@ -181,6 +181,8 @@ fn half(bits: u16) -> f64 {
 pub(crate) fn dense<T: Number>(points: usize, features: usize, values: Vec<T>, order: Order) -> Matrix {
     let checked = "the caller counted the numbers";
     match order {
+        // Of nothing there is nothing to turn, however many empty rows the shape claims.
+        _ if values.is_empty() => T::dense(Dense::new(points, features, values).expect(checked)),
         Order::Rows => T::dense(Dense::new(points, features, values).expect(checked)),
         Order::Columns => T::dense(Dense::new(features, points, values).expect(checked).transposed()),
     }
