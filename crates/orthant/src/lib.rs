@@ -36,6 +36,7 @@ pub mod read;
 pub mod run;
 pub mod singular;
 pub mod start;
+pub mod weighting;
 
 pub use error::{Error, Place, Result};
 pub use matrix::Matrix;
