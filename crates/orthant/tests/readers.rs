@@ -138,7 +138,12 @@ fn cluto_brings_its_classes_and_names() {
 
     std::fs::write(folder.path().join("docs.mat.rclass"), "sport\n").unwrap();
     let error = read(&path, &Options::default()).unwrap_err().to_string();
-    assert!(error.ends_with("docs.mat.rclass: has 1 lines, the data beside it have 3 rows"), "{error}");
+    assert!(
+        error.ends_with(
+            "docs.mat.rclass: has a different number of lines (1) than the data beside it have rows (3)"
+        ),
+        "{error}"
+    );
 }
 
 #[test]
@@ -216,7 +221,8 @@ fn absent_and_special_values_pass_through() {
     assert!(point[1].is_nan() && point[2].is_nan());
     let point = loaded.matrix.point(1);
     assert!(point[0] == -2.0 && point[1].is_nan() && point[2] == f64::INFINITY);
-    let sparse = load("x.mtx", "%%MatrixMarket matrix coordinate real general\n1 3 3\n1 1 NaN\n1 2 -Inf\n1 3 -1\n");
+    let sparse =
+        load("x.mtx", "%%MatrixMarket matrix coordinate real general\n1 3 3\n1 1 NaN\n1 2 -Inf\n1 3 -1\n");
     assert!(sparse.matrix.point(0)[0].is_nan() && sparse.matrix.point(0)[1] == f64::NEG_INFINITY);
 }
 
@@ -330,7 +336,9 @@ fn envi_pixels_to_be_ignored_become_zero_points() {
     assert_eq!(rows(&loaded.matrix)[..3], [[1.0, 2.0], [0.0, 0.0], [5.0, 0.0]]);
     assert_eq!(
         loaded.notes,
-        ["1 pixels hold only the data ignore value -9999: they are zero points; it stands for 0 at 1 more places"]
+        [
+            "pixels that hold only the data ignore value -9999, and so are zero points: 1; other places where it stands for 0: 1"
+        ]
     );
 }
 
@@ -357,7 +365,10 @@ fn a_folder_of_pictures_is_a_matrix_with_a_picture_a_row() {
 
     put("c.png", png(1, 1, png::ColorType::Grayscale, &[7]));
     let error = read(folder.path(), &Options::default()).unwrap_err().to_string();
-    assert!(error.ends_with("c.png: the picture is 1 x 1 pixels, a.PNG is 1 x 2: make all one size"), "{error}");
+    assert!(
+        error.ends_with("c.png: the picture is 1 x 1 pixels, a.PNG is 1 x 2: make all one size"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -368,7 +379,11 @@ fn jpeg_pictures_decode() {
     for row in 0..8 {
         for column in 0..8 {
             let expected = ((row + column) * 16) as f64;
-            assert!((point[8 * row + column] - expected).abs() <= 8.0, "{row} {column} {}", point[8 * row + column]);
+            assert!(
+                (point[8 * row + column] - expected).abs() <= 8.0,
+                "{row} {column} {}",
+                point[8 * row + column]
+            );
         }
     }
 }
@@ -379,7 +394,8 @@ fn what_is_written_reads_back_the_same() {
     let dense = Dense::new(3, 4, values.to_vec()).unwrap();
     let single = Dense::new(3, 4, values.map(|x| (x as f32).clamp(-1e30, 1e30)).to_vec()).unwrap();
     let sparse = Csr::new(5, vec![0, 2, 2, 4], vec![0, 4, 1, 2], vec![0.1, 7.0, 1e-7, 2.0]).unwrap();
-    let sparse_single = Csr::new(5, vec![0, 2, 2, 4], vec![0, 4, 1, 2], vec![0.1f32, 7.0, 1e-7, 2.0]).unwrap();
+    let sparse_single =
+        Csr::new(5, vec![0, 2, 2, 4], vec![0, 4, 1, 2], vec![0.1f32, 7.0, 1e-7, 2.0]).unwrap();
     let matrices = [
         Matrix::DenseF64(dense),
         Matrix::DenseF32(single),
@@ -408,9 +424,11 @@ fn what_is_written_reads_back_the_same() {
             }
         }
     }
-    assert!(std::fs::read_dir(folder.path()).unwrap().all(|entry| {
-        !entry.unwrap().file_name().to_string_lossy().ends_with(".part")
-    }));
+    assert!(
+        std::fs::read_dir(folder.path())
+            .unwrap()
+            .all(|entry| { !entry.unwrap().file_name().to_string_lossy().ends_with(".part") })
+    );
 }
 
 #[test]
@@ -430,7 +448,10 @@ fn labels_and_names_travel_with_the_formats_that_carry_them() {
         read(&path, &Options::default()).unwrap()
     };
     let cluto = back("x.mat");
-    assert_eq!((&cluto.truth, &cluto.vocabulary, &cluto.names), (&loaded.truth, &loaded.vocabulary, &loaded.names));
+    assert_eq!(
+        (&cluto.truth, &cluto.vocabulary, &cluto.names),
+        (&loaded.truth, &loaded.vocabulary, &loaded.names)
+    );
     let csv = back("x.csv");
     assert_eq!((&csv.vocabulary, &csv.names), (&loaded.vocabulary, &loaded.names));
     assert_eq!(back("x.svm").truth, list(["0", "1"]));
@@ -458,6 +479,7 @@ fn lists_are_one_a_line() {
     assert_eq!(lines(&path).unwrap(), ["sport", "art, modern", "3"]);
     std::fs::write(&path, "1\n2.5\n").unwrap();
     assert_eq!(numbers(&path).unwrap(), [1.0, 2.5]);
-    std::fs::write(&path, npy("{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }", &[1, 2, 3])).unwrap();
+    std::fs::write(&path, npy("{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }", &[1, 2, 3]))
+        .unwrap();
     assert_eq!(numbers(&path).unwrap(), [1.0, 2.0, 3.0]);
 }

@@ -19,7 +19,10 @@ pub(super) fn from_rows<T: Number>(given: Compressed<T>, columns: u64) -> Result
 /// Compressed columns of a matrix with so many rows.
 pub(super) fn from_columns<T: Number>(given: Compressed<T>, rows: u64) -> Result<Matrix, String> {
     if !plausible_rows(rows, given.values.len() as u64) {
-        return Err(format!("{rows} rows for {} entries are hardly meant", given.values.len()));
+        return Err(format!(
+            "so many rows ({rows}) for so few entries ({}) are hardly meant",
+            given.values.len()
+        ));
     }
     Ok(T::sparse(check(given, rows, ("column", "row"))?.transposed()))
 }
@@ -40,7 +43,9 @@ fn check<T: Number>(
     // MATLAB may reserve more places than it uses.
     if entries as u64 > values.len() as u64 || entries as u64 > indices.len() as u64 {
         let (indices, values) = (indices.len(), values.len());
-        return Err(format!("{entries} entries are promised, but there are {indices} indices and {values} values"));
+        return Err(format!(
+            "{entries} entries are promised, but there are {indices} indices and {values} values"
+        ));
     }
     values.truncate(entries as usize);
     let mut columns = Vec::with_capacity(values.len());
@@ -55,7 +60,10 @@ fn check<T: Number>(
     for i in 1..offsets.len() {
         let own = offsets[i - 1]..offsets[i];
         if let Err(twice) = sort_row(&mut columns[own.clone()], &mut values[own], &mut scratch) {
-            return Err(format!("{line} {}, {place} {twice} (from 0) is given twice: sum the duplicates first", i - 1));
+            return Err(format!(
+                "{line} {}, {place} {twice} (from 0) is given twice: sum the duplicates first",
+                i - 1
+            ));
         }
     }
     if values.contains(&T::default()) {

@@ -47,13 +47,16 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     let head = source.head()?;
     let dialect = detect(&head, options.header);
     let mut text = Text::new(source)?;
+    if dialect.columns == 0 {
+        return Err(source.fault(Place::Whole, "the text holds no table of numbers"));
+    }
     let mut vocabulary = None;
     if dialect.header {
         let line = loop {
             match text.next_line()? {
                 Some(line) if is_content(line) => break line.to_vec(),
                 Some(_) => {}
-                None => return Err(source.fault(Place::Whole, "the file holds no table")),
+                None => return Err(source.fault(Place::Whole, "the text holds no table of numbers")),
             }
         };
         let mut fields = split(&line, dialect.delimiter);
@@ -61,7 +64,11 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
             fields.remove(0);
         }
         if fields.len() != dialect.columns {
-            let problem = format!("the header has {} fields, the rows have {}", fields.len(), dialect.columns);
+            let problem = format!(
+                "the header has a different number of fields ({}) than the rows ({})",
+                fields.len(),
+                dialect.columns
+            );
             return Err(source.fault(Place::Line(text.lines()), problem));
         }
         vocabulary = Some(fields.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect());
@@ -96,7 +103,9 @@ fn delimiter(sample: &[&[u8]]) -> u8 {
     let even = |&delimiter: &u8| {
         let counts: Vec<usize> = sample.iter().map(|line| split(line, delimiter).len()).collect();
         let last = counts.last().copied().unwrap_or(0);
-        last > 1 && counts.iter().skip(1).all(|&count| count == last) && (counts[0] == last || counts[0] + 1 == last)
+        last > 1
+            && counts.iter().skip(1).all(|&count| count == last)
+            && (counts[0] == last || counts[0] + 1 == last)
     };
     let first = |&&delimiter: &&u8| sample.first().map_or(0, |line| split(line, delimiter).len());
     let even = DELIMITERS.iter().find(|delimiter| even(delimiter));
@@ -270,7 +279,9 @@ fn parse_slowly(
     let names = usize::from(dialect.names);
     if fields.len() != dialect.columns + names {
         let (found, expected) = (fields.len(), dialect.columns + names);
-        return Err(line.fault(format!("the line has {found} fields, the first rows have {expected}")));
+        return Err(line.fault(format!(
+            "the line has a different number of fields ({found}) than the first rows ({expected})"
+        )));
     }
     for (i, field) in fields.iter().enumerate().skip(names) {
         match value(field) {

@@ -39,7 +39,10 @@ fn header_of(data: &Path) -> Option<PathBuf> {
     [format!("{name}.hdr"), format!("{raw}.hdr"), format!("{raw}.HDR")]
         .into_iter()
         .map(|name| data.with_file_name(name))
-        .find(|path| path.is_file() && Source::open(path).and_then(|source| source.head()).is_ok_and(|head| is_header(&head)))
+        .find(|path| {
+            path.is_file()
+                && Source::open(path).and_then(|source| source.head()).is_ok_and(|head| is_header(&head))
+        })
 }
 
 fn data_of(header: &Path) -> Option<PathBuf> {
@@ -79,12 +82,14 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
             Some(end) => (&text[..end], Some(&text[end + 1..])),
             None => (&text[..], None),
         };
-        let header = parse_header(text).map_err(|(line, problem)| source.fault(Place::Line(line), problem))?;
+        let header =
+            parse_header(text).map_err(|(line, problem)| source.fault(Place::Line(line), problem))?;
         if let Some(data) = inline {
             return load(source, header, data, options);
         }
         let Some(path) = data_of(source.path()) else {
-            let problem = "no data file lies beside the header: the same name without .hdr, or with .img, .dat, .raw";
+            let problem =
+                "no data file lies beside the header: the same name without .hdr, or with .img, .dat, .raw";
             return Err(source.fault(Place::Whole, problem));
         };
         let data = Source::open(&path)?;
@@ -94,7 +99,8 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
         return Err(source.fault(Place::Line(1), "this is no ENVI header: its first line is not ENVI"));
     };
     let beside = Source::open(&path)?;
-    let header = parse_header(&beside.whole()?).map_err(|(line, problem)| beside.fault(Place::Line(line), problem))?;
+    let header =
+        parse_header(&beside.whole()?).map_err(|(line, problem)| beside.fault(Place::Line(line), problem))?;
     load(source, header, &text, options)
 }
 
@@ -121,9 +127,9 @@ fn parse_header(text: &[u8]) -> std::result::Result<Header, (u64, String)> {
         fields.insert(key.trim().to_ascii_lowercase(), (number, value));
     }
     let whole = |key: &str, default: Option<u64>| match (fields.get(key), default) {
-        (Some((line, value)), _) => {
-            value.parse::<u64>().map_err(|_| (*line, format!("{key} should be a whole number, not {value:?}")))
-        }
+        (Some((line, value)), _) => value
+            .parse::<u64>()
+            .map_err(|_| (*line, format!("{key} should be a whole number, not {value:?}"))),
         (None, Some(default)) => Ok(default),
         (None, None) => Err((1, format!("the header does not say {key:?}"))),
     };
@@ -142,7 +148,12 @@ fn parse_header(text: &[u8]) -> std::result::Result<Header, (u64, String)> {
         13 => Element::U32,
         14 => Element::I64,
         15 => Element::U64,
-        6 | 9 => return Err((line_of("data type"), "complex numbers cannot be clustered: save their moduli".into())),
+        6 | 9 => {
+            return Err((
+                line_of("data type"),
+                "complex numbers cannot be clustered: save their moduli".into(),
+            ));
+        }
         other => return Err((line_of("data type"), format!("data type {other} is not known"))),
     };
     let big_endian = match whole("byte order", Some(0))? {
@@ -154,7 +165,9 @@ fn parse_header(text: &[u8]) -> std::result::Result<Header, (u64, String)> {
         None | Some("bsq") => Interleave::Bsq,
         Some("bil") => Interleave::Bil,
         Some("bip") => Interleave::Bip,
-        Some(other) => return Err((line_of("interleave"), format!("interleave is bsq, bil or bip, not {other:?}"))),
+        Some(other) => {
+            return Err((line_of("interleave"), format!("interleave is bsq, bil or bip, not {other:?}")));
+        }
     };
     let ignore = match fields.get("data ignore value") {
         None => None,
@@ -177,9 +190,12 @@ fn parse_header(text: &[u8]) -> std::result::Result<Header, (u64, String)> {
         }
         Some(list)
     };
-    let wavelengths = counted("wavelength").and_then(|list| list.iter().map(|word| word.parse().ok()).collect());
+    let wavelengths =
+        counted("wavelength").and_then(|list| list.iter().map(|word| word.parse().ok()).collect());
     let names = counted("band names").map(|list| list.into_iter().map(str::to_owned).collect());
-    if let Some(bad) = counted("bbl").map(|list| list.iter().filter(|flag| **flag == "0").count()).filter(|&bad| bad > 0) {
+    if let Some(bad) =
+        counted("bbl").map(|list| list.iter().filter(|flag| **flag == "0").count()).filter(|&bad| bad > 0)
+    {
         notes.push(format!("the header marks {bad} bands as bad; all are kept"));
     }
     Ok(Header {
@@ -198,12 +214,13 @@ fn parse_header(text: &[u8]) -> std::result::Result<Header, (u64, String)> {
 
 fn load(source: &Source, header: Header, data: &[u8], options: &Options) -> Result<Loaded> {
     let Header { lines, samples, bands, offset, layout, .. } = header;
-    let numbers = [samples, bands, layout.element.size()].iter().try_fold(lines, |n, &size| n.checked_mul(size));
+    let numbers =
+        [samples, bands, layout.element.size()].iter().try_fold(lines, |n, &size| n.checked_mul(size));
     let expected = numbers.and_then(|bytes| bytes.checked_add(offset));
     if expected != Some(data.len()) {
         let promised = expected.map_or("far more".into(), |bytes| bytes.to_string());
         let problem = format!(
-            "{lines} lines x {samples} samples x {bands} bands take {promised} bytes, the file has {}: is the header right?",
+            "{lines} x {samples} x {bands} (lines x samples x bands) take {promised} bytes, the file has {}: is the header right?",
             data.len()
         );
         return Err(source.fault(Place::Byte(expected.unwrap_or(usize::MAX).min(data.len()) as u64), problem));
@@ -219,9 +236,10 @@ fn load(source: &Source, header: Header, data: &[u8], options: &Options) -> Resu
     loaded.vocabulary = header.names;
     loaded.notes = header.notes;
     if let Some(value) = header.ignore.filter(|_| empty + single > 0) {
-        let mut note = format!("{empty} pixels hold only the data ignore value {value}: they are zero points");
+        let mut note =
+            format!("pixels that hold only the data ignore value {value}, and so are zero points: {empty}");
         if single > 0 {
-            note.push_str(&format!("; it stands for 0 at {single} more places"));
+            note.push_str(&format!("; other places where it stands for 0: {single}"));
         }
         loaded.notes.push(note);
     }
@@ -239,7 +257,9 @@ fn pixels<T: Number>(header: &Header, data: &[u8]) -> (Matrix, usize, usize) {
         .enumerate()
         .map(|(line, row)| {
             let mut decoded: Vec<T> = Vec::with_capacity(samples * bands);
-            let mut take = |from: usize, count: usize| layout.decode(&data[from * size..(from + count) * size], &mut decoded);
+            let mut take = |from: usize, count: usize| {
+                layout.decode(&data[from * size..(from + count) * size], &mut decoded)
+            };
             match interleave {
                 Interleave::Bip | Interleave::Bil => take(line * samples * bands, samples * bands),
                 Interleave::Bsq => (0..bands).for_each(|band| take((band * lines + line) * samples, samples)),

@@ -37,7 +37,10 @@ pub fn lines(path: &Path) -> Result<Vec<String>> {
 pub(super) fn counted(path: &Path, count: usize, what: &str) -> Result<Vec<String>> {
     let lines = lines(path)?;
     if lines.len() != count {
-        let problem = format!("has {} lines, the data beside it have {count} {what}", lines.len());
+        let problem = format!(
+            "has a different number of lines ({}) than the data beside it have {what} ({count})",
+            lines.len()
+        );
         return Err(Error::File { path: path.into(), place: Place::Whole, problem });
     }
     Ok(lines)

@@ -41,7 +41,10 @@ pub(super) fn recognise(head: &[u8], path: &std::path::Path) -> bool {
 fn is_version_4(head: &[u8]) -> bool {
     let Some(&[a, b, c, d]) = head.first_chunk() else { return false };
     let code = |bytes| i32::from_be_bytes(bytes);
-    head.len() >= 20 && [code([a, b, c, d]), code([d, c, b, a])].iter().any(|code| (0..5000).contains(code) && code % 10 <= 2)
+    head.len() >= 20
+        && [code([a, b, c, d]), code([d, c, b, a])]
+            .iter()
+            .any(|code| (0..5000).contains(code) && code % 10 <= 2)
 }
 
 /// The length and kind of a piece of the file, and where its content lies.
@@ -102,7 +105,8 @@ fn choose<'v>(variables: &'v [Variable], options: &Options) -> std::result::Resu
     let all: Vec<&Variable> = variables.iter().filter(|v| !v.name.is_empty()).collect();
     if let Some(name) = &options.variable {
         let found = all.iter().find(|v| v.name == *name);
-        let found = found.ok_or_else(|| format!("no variable is called {name:?}: there are {}", list(&all)))?;
+        let found =
+            found.ok_or_else(|| format!("no variable is called {name:?}: there are {}", list(&all)))?;
         return match found.why_not() {
             None => Ok(found),
             Some(why) => Err(format!("variable {}: {why}", found.describe())),
@@ -118,7 +122,9 @@ fn choose<'v>(variables: &'v [Variable], options: &Options) -> std::result::Resu
             [one] => Err(format!("variable {}: {}", one.describe(), one.why_not().unwrap_or_default())),
             _ => Err(format!("none of its variables is a matrix of real numbers: there are {}", list(&all))),
         },
-        ([], several) | (several, _) => Err(format!("several matrices: say which variable is meant, {}", list(several))),
+        ([], several) | (several, _) => {
+            Err(format!("several matrices: say which variable is meant, {}", list(several)))
+        }
     }
 }
 
@@ -130,8 +136,8 @@ impl Variable {
 
     fn class_name(&self) -> &'static str {
         const NAMES: [&str; 18] = [
-            "unknown", "cell", "struct", "object", "char", "sparse", "double", "single", "int8", "uint8", "int16",
-            "uint16", "int32", "uint32", "int64", "uint64", "function", "object",
+            "unknown", "cell", "struct", "object", "char", "sparse", "double", "single", "int8", "uint8",
+            "int16", "uint16", "int32", "uint32", "int64", "uint64", "function", "object",
         ];
         if self.logical && self.class != CLASS_SPARSE {
             return "logical";
@@ -165,17 +171,19 @@ impl<'a> File<'a> {
     fn new(bytes: &'a [u8]) -> std::result::Result<Self, Fault> {
         if bytes.starts_with(b"MATLAB 7.3") || bytes.starts_with(HDF5) {
             let advice = "save it in MATLAB with save(file, '-v7'), or in Python as .npy by way of h5py";
-            return Err(fault(0, format!("a MATLAB 7.3 (HDF5) file, which is not read here: {advice}")));
+            return Err(fault(
+                0,
+                format!("an HDF5 file, as MATLAB 7.3 writes it, is not read here: {advice}"),
+            ));
         }
-        let Some(header) = bytes.get(..HEADER) else {
-            return Err(fault(bytes.len(), "the file ends inside its header: it is truncated"));
-        };
-        match &header[126..] {
-            b"IM" => Ok(File { bytes, big_endian: false }),
-            b"MI" => Ok(File { bytes, big_endian: true }),
-            _ if is_version_4(bytes) => {
-                Err(fault(0, "a MATLAB 4 file, which is not read here: save it in MATLAB with save(file, '-v7')"))
-            }
+        match bytes.get(126..HEADER) {
+            Some(b"IM") => Ok(File { bytes, big_endian: false }),
+            Some(b"MI") => Ok(File { bytes, big_endian: true }),
+            _ if is_version_4(bytes) => Err(fault(
+                0,
+                "a MATLAB 4 file, which is not read here: save it in MATLAB with save(file, '-v7')",
+            )),
+            None => Err(fault(bytes.len(), "the file ends inside its header: it is truncated")),
             _ => Err(fault(126, "this is no MATLAB 5 file: the mark of its byte order is missing")),
         }
     }
@@ -230,7 +238,8 @@ impl<'a> File<'a> {
         let start = at + 8;
         let there = bytes.len() - start;
         if length > there {
-            let problem = format!("an element of {length} bytes is promised, {there} are left: the file is truncated");
+            let problem =
+                format!("an element of {length} bytes is promised, {there} are left: the file is truncated");
             return Err(fault(at, problem));
         }
         let end = start + length;
@@ -281,7 +290,12 @@ impl<'a> File<'a> {
             9 => Element::F64,
             12 => Element::I64,
             13 => Element::U64,
-            kind => return Err(fault(tag.start, format!("numbers of kind {kind} are not known: the file is broken"))),
+            kind => {
+                return Err(fault(
+                    tag.start,
+                    format!("numbers of kind {kind} are not known: the file is broken"),
+                ));
+            }
         };
         Ok(Layout { element, big_endian: self.big_endian })
     }
@@ -297,14 +311,18 @@ impl<'a> File<'a> {
         Ok(values)
     }
 
-    fn matrix<T: Number>(&self, variable: &Variable) -> std::result::Result<(Matrix, Option<ImageShape>), Fault> {
+    fn matrix<T: Number>(
+        &self,
+        variable: &Variable,
+    ) -> std::result::Result<(Matrix, Option<ImageShape>), Fault> {
         let tag = variable.tag;
         let content = &self.bytes[tag.start..tag.end];
         if tag.kind != MI_COMPRESSED {
             return self.decode::<T>(content, variable).map_err(|f| f.after(tag.start));
         }
         let mut decoder = flate2::read::ZlibDecoder::new(content);
-        let broken = |error: std::io::Error| fault(tag.start, format!("the compressed variable is broken: {error}"));
+        let broken =
+            |error: std::io::Error| fault(tag.start, format!("the compressed variable is broken: {error}"));
         let mut inner = Vec::new();
         decoder.by_ref().take(8).read_to_end(&mut inner).map_err(broken)?;
         let length = self.number(inner.get(4..).unwrap_or_default());
@@ -325,7 +343,10 @@ impl<'a> File<'a> {
             let second = self.tag(content, first.next)?;
             let third = self.tag(content, second.next)?;
             let &[rows, columns] = &variable.shape[..] else {
-                return Err(fault(first.start, "a sparse variable has rows and columns only: the file is broken"));
+                return Err(fault(
+                    first.start,
+                    "a sparse variable has rows and columns only: the file is broken",
+                ));
             };
             let offsets = self.integers(content, second)?;
             if (offsets.len() as u64).checked_sub(1) != Some(columns) {
@@ -341,7 +362,8 @@ impl<'a> File<'a> {
         let (points, features, image) = match variable.shape[..] {
             [rows, columns] => (Some(rows), columns, None),
             [height, width, bands] => {
-                let shape = ImageShape { height: height as usize, width: width as usize, scan: Scan::Columns };
+                let shape =
+                    ImageShape { height: height as usize, width: width as usize, scan: Scan::Columns };
                 (height.checked_mul(width), bands, Some(shape))
             }
             _ => (None, 0, None),
@@ -351,7 +373,11 @@ impl<'a> File<'a> {
                 Ok((dense(points as usize, features as usize, values, Order::Columns), image))
             }
             _ => {
-                let problem = format!("variable {} holds {} numbers: the file is broken", variable.describe(), values.len());
+                let problem = format!(
+                    "variable {} holds {} numbers: the file is broken",
+                    variable.describe(),
+                    values.len()
+                );
                 Err(fault(first.start, problem))
             }
         }

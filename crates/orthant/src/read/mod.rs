@@ -107,6 +107,8 @@ impl From<Matrix> for Loaded {
 /// A list that lies beside the data file: the ending of its name, and where its lines belong.
 type Companion = (&'static str, fn(&Loaded) -> Option<&Vec<String>>);
 
+type Writer = fn(&Loaded, &mut dyn std::io::Write) -> std::io::Result<()>;
+
 /// One format: how to know it, read it, and write it.
 pub struct Format {
     /// Its name, as in [`Options::format`].
@@ -119,13 +121,15 @@ pub struct Format {
     pub binary: bool,
     /// Whether the first bytes (decompressed) of this path look like it.
     recognise: fn(&[u8], &Path) -> bool,
+    /// Whether recognising it settles the matter; otherwise an ending of another format outweighs it.
+    certain: bool,
     read: fn(&Source, &Options) -> Result<Loaded>,
-    write: Option<fn(&Loaded, &mut dyn std::io::Write) -> std::io::Result<()>>,
+    write: Option<Writer>,
     companions: &'static [Companion],
 }
 
 impl Format {
-    /// Whether [`write`] can write it.
+    /// Whether [`write()`] can write it.
     pub fn is_writable(&self) -> bool {
         self.write.is_some()
     }
@@ -145,6 +149,7 @@ pub static FORMATS: &[Format] = &[
         endings: &[".mtx", ".mm"],
         binary: false,
         recognise: matrix_market::recognise,
+        certain: true,
         read: matrix_market::read,
         write: Some(matrix_market::write),
         companions: &[],
@@ -155,6 +160,7 @@ pub static FORMATS: &[Format] = &[
         endings: &[".npy"],
         binary: true,
         recognise: numpy::recognise,
+        certain: true,
         read: numpy::read,
         write: Some(numpy::write),
         companions: &[],
@@ -165,6 +171,7 @@ pub static FORMATS: &[Format] = &[
         endings: &[".npz"],
         binary: true,
         recognise: npz::recognise,
+        certain: true,
         read: npz::read,
         write: Some(npz::write),
         companions: &[],
@@ -175,6 +182,7 @@ pub static FORMATS: &[Format] = &[
         endings: &[".mat"],
         binary: true,
         recognise: matlab::recognise,
+        certain: true,
         read: matlab::read,
         write: None,
         companions: &[],
@@ -185,6 +193,7 @@ pub static FORMATS: &[Format] = &[
         endings: &[],
         binary: true,
         recognise: pictures::recognise,
+        certain: true,
         read: pictures::read,
         write: None,
         companions: &[],
@@ -195,6 +204,7 @@ pub static FORMATS: &[Format] = &[
         endings: &[".hdr"],
         binary: false,
         recognise: envi::recognise,
+        certain: true,
         read: envi::read,
         write: None,
         companions: &[],
@@ -205,6 +215,7 @@ pub static FORMATS: &[Format] = &[
         endings: &[],
         binary: false,
         recognise: bag_of_words::recognise,
+        certain: true,
         read: bag_of_words::read,
         write: None,
         companions: &[],
@@ -215,6 +226,7 @@ pub static FORMATS: &[Format] = &[
         endings: &[".mat", ".cluto"],
         binary: false,
         recognise: cluto::recognise,
+        certain: true,
         read: cluto::read,
         write: Some(cluto::write),
         companions: cluto::COMPANIONS,
@@ -225,6 +237,7 @@ pub static FORMATS: &[Format] = &[
         endings: &[".svmlight", ".svm", ".libsvm"],
         binary: false,
         recognise: svmlight::recognise,
+        certain: true,
         read: svmlight::read,
         write: Some(svmlight::write),
         companions: &[],
@@ -235,6 +248,7 @@ pub static FORMATS: &[Format] = &[
         endings: &[".csv", ".txt", ".dat", ".data"],
         binary: false,
         recognise: csv::recognise,
+        certain: false,
         read: csv::read,
         write: Some(csv::write),
         companions: &[],
@@ -246,6 +260,7 @@ pub static FORMATS: &[Format] = &[
         binary: false,
         // Recognised as csv, which looks at the delimiter.
         recognise: |_, _| false,
+        certain: false,
         read: csv::read,
         write: Some(csv::write_tabs),
         companions: &[],
@@ -297,20 +312,18 @@ fn recognise(source: &Source) -> Result<&'static Format> {
     if head.is_empty() {
         return Err(source.fault(Place::Whole, "the file is empty"));
     }
-    if let Some(format) = FORMATS.iter().find(|format| (format.recognise)(&head, source.path())) {
-        return Ok(format);
-    }
-    // By its ending: that reader can say best what is wrong.
-    let binary = head.contains(&0);
+    let looks_like = |format: &&Format| (format.recognise)(&head, source.path());
     let name = bare_name(source.path());
-    let by_ending = FORMATS.iter().find(|format| {
-        format.binary == binary && format.endings.iter().any(|ending| strip_ending(name, ending).is_some())
-    });
-    let by_ending_alone = || {
-        FORMATS.iter().find(|format| format.endings.iter().any(|ending| strip_ending(name, ending).is_some()))
-    };
-    by_ending.or_else(by_ending_alone).ok_or_else(|| {
-        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-        source.fault(Place::Whole, format!("the format is none of those known: {}", names.join(", ")))
-    })
+    let called = |format: &&Format| format.endings.iter().any(|ending| strip_ending(name, ending).is_some());
+    let binary = head.contains(&0);
+    // By content, then by ending (its reader says best what is wrong), then by a vague likeness.
+    let certain = FORMATS.iter().find(|format| format.certain && looks_like(format));
+    certain
+        .or_else(|| FORMATS.iter().find(|format| format.binary == binary && called(format)))
+        .or_else(|| FORMATS.iter().find(called))
+        .or_else(|| FORMATS.iter().find(looks_like))
+        .ok_or_else(|| {
+            let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+            source.fault(Place::Whole, format!("the format is none of those known: {}", names.join(", ")))
+        })
 }

@@ -88,9 +88,12 @@ impl Arrays<'_> {
 
 fn take_all<T: Number>(header: &Header, layout: Layout, reader: &mut dyn Read) -> Answer<Vec<T>> {
     let count = header.count().ok_or("its size overflows")?;
-    let values = layout.read(&mut *reader, count).map_err(|Short { bytes, error }| match error {
+    let values = layout.read(&mut *reader, count, false).map_err(|Short { bytes, error }| match error {
         Some(error) => error.to_string(),
-        None => format!("{} numbers are promised, it ends after {bytes} bytes: it is truncated", header.shape_text()),
+        None => format!(
+            "{} numbers are promised, it ends after {bytes} bytes: it is truncated",
+            header.shape_text()
+        ),
     })?;
     at_end(reader)?;
     Ok(values)
@@ -172,12 +175,19 @@ fn sparse(arrays: &mut Arrays, options: &Options) -> Answer<Matrix> {
     }
 }
 
-fn lines_of<T: Number>(arrays: &mut Arrays, format: &str, lines: u64, rows: u64, columns: u64) -> Answer<Matrix> {
+fn lines_of<T: Number>(
+    arrays: &mut Arrays,
+    format: &str,
+    lines: u64,
+    rows: u64,
+    columns: u64,
+) -> Answer<Matrix> {
     let offsets = arrays.integers("indptr")?;
     if (offsets.len() as u64).checked_sub(1) != Some(lines) {
         return Err(format!("array indptr has {} numbers, shape promises {lines} + 1", offsets.len()));
     }
-    let given = Compressed { offsets, indices: arrays.integers("indices")?, values: arrays.values::<T>("data")? };
+    let given =
+        Compressed { offsets, indices: arrays.integers("indices")?, values: arrays.values::<T>("data")? };
     if format == "csr" { from_rows(given, columns) } else { from_columns(given, rows) }
 }
 
@@ -209,18 +219,20 @@ pub(super) fn write(loaded: &Loaded, out: &mut dyn Write) -> std::io::Result<()>
     let (n, m, single, entries) = (matrix.points(), matrix.features(), single(matrix), nonzeros(matrix));
     let mut zip = zip::ZipWriter::new_stream(out);
     // Large: the size of an entry is only known once it was written.
-    let options = SimpleFileOptions::default()
-        .compression_method(zip::CompressionMethod::Deflated)
-        .large_file(true);
+    let options =
+        SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated).large_file(true);
 
     let wide = entries > i32::MAX as usize;
-    let index = |x: usize| if wide { (x as i64).to_le_bytes().to_vec() } else { (x as i32).to_le_bytes().to_vec() };
+    let index =
+        |x: usize| if wide { (x as i64).to_le_bytes().to_vec() } else { (x as i32).to_le_bytes().to_vec() };
     let index_kind = if wide { "<i8" } else { "<i4" };
     let list = |count: usize| format!("({count},)");
 
     zip.start_file("indices.npy", options)?;
     put_header(&mut zip, index_kind, &list(entries))?;
-    visit_rows(matrix, false, |_, row| row.iter().try_for_each(|&(column, _)| zip.write_all(&index(column))))?;
+    visit_rows(matrix, false, |_, row| {
+        row.iter().try_for_each(|&(column, _)| zip.write_all(&index(column)))
+    })?;
     zip.start_file("indptr.npy", options)?;
     put_header(&mut zip, index_kind, &list(n + 1))?;
     let mut end = 0;

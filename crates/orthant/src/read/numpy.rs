@@ -41,12 +41,12 @@ impl Header {
                 Err(error) => Err(fault(at, &format!("the header cannot be read: {error}"))),
             }
         };
-        let start = take(10, 0)?;
-        if !start.starts_with(MAGIC) {
+        if take(6, 0)? != MAGIC {
             return Err(fault(0, "this is no .npy file: its first bytes are not \\x93NUMPY"));
         }
-        let (mut at, mut length) = (10, usize::from(u16::from_le_bytes([start[8], start[9]])));
-        match start[6] {
+        let start = take(4, 6)?;
+        let (mut at, mut length) = (10, usize::from(u16::from_le_bytes([start[2], start[3]])));
+        match start[0] {
             1 => {}
             2 | 3 => {
                 let more = take(2, at)?;
@@ -127,7 +127,9 @@ impl Header {
 /// `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`
 fn parse_dictionary(text: &str) -> Option<Header> {
     let value = |key: &str| {
-        let at = [format!("'{key}'"), format!("\"{key}\"")].iter().find_map(|key| Some(text.find(key)? + key.len()))?;
+        let at = [format!("'{key}'"), format!("\"{key}\"")]
+            .iter()
+            .find_map(|key| Some(text.find(key)? + key.len()))?;
         Some(text[at..].trim_start().strip_prefix(':')?.trim_start())
     };
     let descr = value("descr")?;
@@ -142,7 +144,8 @@ fn parse_dictionary(text: &str) -> Option<Header> {
         _ => return None,
     };
     let shape = value("shape")?.strip_prefix('(')?.split(')').next()?;
-    let sizes = shape.split(',').map(|size| size.trim().trim_end_matches('L')).filter(|size| !size.is_empty());
+    let sizes =
+        shape.split(',').map(|size| size.trim().trim_end_matches('L')).filter(|size| !size.is_empty());
     let shape = sizes.map(|size| size.parse().ok()).collect::<Option<Vec<u64>>>()?;
     Some(Header { kind, columns_first, shape, data_at: 0 })
 }
@@ -154,8 +157,12 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     let layout = header.layout().map_err(fault)?;
     let (rows, columns) = header.matrix_shape().map_err(fault)?;
     let matrix = match layout.element.precision(options) {
-        Precision::F32 => dense(rows, columns, values::<f32>(source, reader, &header, layout)?, header.order()),
-        Precision::F64 => dense(rows, columns, values::<f64>(source, reader, &header, layout)?, header.order()),
+        Precision::F32 => {
+            dense(rows, columns, values::<f32>(source, reader, &header, layout)?, header.order())
+        }
+        Precision::F64 => {
+            dense(rows, columns, values::<f64>(source, reader, &header, layout)?, header.order())
+        }
     };
     Ok(Loaded::new(matrix, NAME))
 }
@@ -177,24 +184,34 @@ fn read_header(source: &Source, reader: &mut dyn Read) -> Result<Header> {
 }
 
 /// The numbers behind the header, and nothing behind them.
-fn values<T: Number>(source: &Source, mut reader: impl Read, header: &Header, layout: Layout) -> Result<Vec<T>> {
+fn values<T: Number>(
+    source: &Source,
+    mut reader: impl Read,
+    header: &Header,
+    layout: Layout,
+) -> Result<Vec<T>> {
     let size = layout.element.size() as u64;
     let bytes = header.count().and_then(|count| count.checked_mul(size));
     let there = source.plain_size().map(|size| size.saturating_sub(header.data_at as u64));
     let wrong = |at: u64, there: u64| -> Error {
         let promised = bytes.map_or("far more bytes".into(), |bytes| format!("{bytes} bytes"));
         let problem = format!("{} numbers take {promised}, {there} are there", header.shape_text());
-        let advice = if bytes.is_some_and(|bytes| bytes < there) { "something follows them" } else { "the file is truncated" };
+        let advice = if bytes.is_some_and(|bytes| bytes < there) {
+            "something follows them"
+        } else {
+            "the file is truncated"
+        };
         source.fault(Place::Byte(at), format!("{problem}: {advice}"))
     };
     if let Some(there) = there.filter(|&there| Some(there) != bytes) {
         return Err(wrong(header.data_at as u64 + bytes.unwrap_or(there).min(there), there));
     }
     let count = header.count().unwrap_or(u64::MAX);
-    let values = layout.read(&mut reader, count).map_err(|Short { bytes, error }| match error {
-        Some(error) => source.failed(error),
-        None => wrong(header.data_at as u64 + bytes, bytes),
-    })?;
+    let values =
+        layout.read(&mut reader, count, there.is_some()).map_err(|Short { bytes, error }| match error {
+            Some(error) => source.failed(error),
+            None => wrong(header.data_at as u64 + bytes, bytes),
+        })?;
     match reader.read(&mut [0]) {
         Ok(0) => Ok(values),
         Ok(_) => Err(wrong(header.data_at as u64 + bytes.unwrap_or(0), bytes.unwrap_or(0).saturating_add(1))),
@@ -205,7 +222,7 @@ fn values<T: Number>(source: &Source, mut reader: impl Read, header: &Header, la
 /// A header for numbers in C order, padded so that they begin at a multiple of 64 bytes.
 pub(super) fn put_header(out: &mut dyn Write, kind: &str, shape: &str) -> std::io::Result<()> {
     let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
-    while (MAGIC.len() + 4 + text.len() + 1) % 64 != 0 {
+    while !(MAGIC.len() + 4 + text.len() + 1).is_multiple_of(64) {
         text.push(' ');
     }
     text.push('\n');

@@ -21,7 +21,8 @@ pub fn write(path: &Path, loaded: &Loaded) -> Result<()> {
     });
     let companions: Vec<_> = companions.collect();
     if let Some((old, _)) = companions.iter().find(|(path, list)| list.is_none() && path.exists()) {
-        let problem = format!("{} lies beside and would be taken for a part of it: remove it first", old.display());
+        let problem =
+            format!("{} lies beside and would be taken for a part of it: remove it first", old.display());
         return Err(Error::File { path: path.into(), place: Place::Whole, problem });
     }
     for (path, list) in companions {
@@ -47,15 +48,15 @@ pub fn write(path: &Path, loaded: &Loaded) -> Result<()> {
 }
 
 fn format_for_writing(path: &Path) -> Result<&'static Format> {
-    let refuse =
-        |problem: String| Err(Error::File { path: path.into(), place: Place::Whole, problem });
+    let refuse = |problem: String| Err(Error::File { path: path.into(), place: Place::Whole, problem });
     let name = bare_name(path);
     let packed = path.file_name().and_then(|name| name.to_str()) != Some(name);
     let writable = || FORMATS.iter().filter(|format| format.write.is_some());
     match writable().find(|format| format.endings.iter().any(|ending| strip_ending(name, ending).is_some())) {
-        Some(format) if packed && format.binary => {
-            refuse(format!("{} files are not compressed from outside: leave the last ending out", format.name))
-        }
+        Some(format) if packed && format.binary => refuse(format!(
+            "{} files are not compressed from outside: leave the last ending out",
+            format.name
+        )),
         Some(format) => Ok(format),
         None => {
             let endings: Vec<&str> = writable().flat_map(|format| format.endings).copied().collect();

@@ -37,7 +37,8 @@ struct Picture {
 /// All pictures of a folder.
 pub(super) fn read_folder(folder: &Path, options: &Options) -> Result<Loaded> {
     let failed = |source| Error::Io { path: folder.into(), source };
-    let wrong = |path: &Path, problem: String| Error::File { path: path.into(), place: Place::Whole, problem };
+    let wrong =
+        |path: &Path, problem: String| Error::File { path: path.into(), place: Place::Whole, problem };
     let mut files: Vec<(String, PathBuf)> = Vec::new();
     let mut others = 0;
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -54,7 +55,10 @@ pub(super) fn read_folder(folder: &Path, options: &Options) -> Result<Loaded> {
     }
     files.sort();
     if files.is_empty() {
-        return Err(wrong(folder, "is a folder without PNG or JPEG pictures: name a file, or such a folder".into()));
+        return Err(wrong(
+            folder,
+            "is a folder without PNG or JPEG pictures: name a file, or such a folder".into(),
+        ));
     }
     let pictures: Vec<Result<Picture>> = files
         .par_iter()
@@ -65,9 +69,14 @@ pub(super) fn read_folder(folder: &Path, options: &Options) -> Result<Loaded> {
         .collect();
     let pictures = pictures.into_iter().collect::<Result<Vec<Picture>>>()?;
     let (height, width) = (pictures[0].height, pictures[0].width);
-    if let Some(other) = pictures.iter().position(|picture| (picture.height, picture.width) != (height, width)) {
+    if let Some(other) =
+        pictures.iter().position(|picture| (picture.height, picture.width) != (height, width))
+    {
         let Picture { height: h, width: w, .. } = &pictures[other];
-        let problem = format!("the picture is {h} x {w} pixels, {} is {height} x {width}: make all one size", files[0].0);
+        let problem = format!(
+            "the picture is {h} x {w} pixels, {} is {height} x {width}: make all one size",
+            files[0].0
+        );
         return Err(wrong(&files[other].1, problem));
     }
     let mut loaded = from_pictures(&pictures, options);
@@ -81,8 +90,9 @@ pub(super) fn read_folder(folder: &Path, options: &Options) -> Result<Loaded> {
 /// A single picture; as a file of its own it says nothing about clusters.
 pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     let picture = decode(&source.whole()?).map_err(|problem| source.fault(Place::Whole, problem))?;
-    if source.path().is_file() {
-        return Err(source.fault(Place::Whole, "is one picture: name the folder that holds them all, each is a point"));
+    if source.is_on_disk() {
+        return Err(source
+            .fault(Place::Whole, "is one picture: name the folder that holds them all, each is a point"));
     }
     Ok(from_pictures(&[picture], options))
 }
@@ -127,7 +137,9 @@ fn png(bytes: &[u8]) -> std::result::Result<Picture, String> {
 }
 
 fn jpeg(bytes: &[u8]) -> std::result::Result<Picture, String> {
-    let wrong = |error| format!("the JPEG picture is broken: {error}");
+    let wrong = |error: zune_jpeg::errors::DecodeErrors| {
+        format!("the JPEG picture is broken: {}", error.to_string().trim_end())
+    };
     let options = DecoderOptions::default().set_strict_mode(true).jpeg_set_out_colorspace(ColorSpace::RGB);
     let mut decoder = zune_jpeg::JpegDecoder::new_with_options(ZCursor::new(bytes), options);
     decoder.decode_headers().map_err(wrong)?;
@@ -140,7 +152,12 @@ fn jpeg(bytes: &[u8]) -> std::result::Result<Picture, String> {
 }
 
 /// Interleaved samples → luminance.
-fn picture(height: usize, width: usize, samples: usize, values: &[f64]) -> std::result::Result<Picture, String> {
+fn picture(
+    height: usize,
+    width: usize,
+    samples: usize,
+    values: &[f64],
+) -> std::result::Result<Picture, String> {
     let luminance = |pixel: &[f64]| match *pixel {
         [r, g, b, ..] if r != g || g != b => 0.2126 * r + 0.7152 * g + 0.0722 * b,
         _ => pixel[0],

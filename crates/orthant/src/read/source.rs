@@ -88,6 +88,11 @@ impl<'a> Source<'a> {
         &self.path
     }
 
+    /// Whether it is a file, with others beside it.
+    pub fn is_on_disk(&self) -> bool {
+        self.memory.is_none()
+    }
+
     /// The content from its beginning, decompressed.
     pub fn reader(&self) -> Result<Box<dyn Read + Send + '_>> {
         let raw: Box<dyn Read + Send + '_> = match &self.memory {
@@ -141,7 +146,7 @@ impl<'a> Source<'a> {
     /// A companion file in the same folder, if it is there; bytes in memory have none.
     pub fn beside(&self, name: &str) -> Option<PathBuf> {
         let path = self.path.with_file_name(name);
-        (self.memory.is_none() && path.is_file()).then_some(path)
+        (self.is_on_disk() && path.is_file()).then_some(path)
     }
 
     /// The file's name without the endings of compression.
@@ -149,9 +154,19 @@ impl<'a> Source<'a> {
         bare_name(&self.path)
     }
 
-    /// A complaint about the content.
+    /// A complaint about the content; names that come from the file cannot make it longer than a
+    /// few lines of a terminal, nor break the line.
     pub fn fault(&self, place: Place, problem: impl Into<String>) -> Error {
-        Error::File { path: self.path.clone(), place, problem: problem.into() }
+        const LONGEST: usize = 600;
+        let mut problem: String = problem.into();
+        if problem.contains(char::is_control) {
+            problem = problem.escape_debug().to_string();
+        }
+        if let Some((end, _)) = problem.char_indices().nth(LONGEST) {
+            problem.truncate(end);
+            problem.push('…');
+        }
+        Error::File { path: self.path.clone(), place, problem }
     }
 
     /// A failed read: the system's fault, or that of a broken compressed stream.

@@ -114,16 +114,17 @@ fn parse_lines(text: &[u8]) -> std::result::Result<Piece, Fault> {
 
 #[inline(always)]
 fn pair(cursor: &mut Cursor) -> std::result::Result<(i32, f64), Fault> {
+    let start = cursor.clone();
     let Some(index) = cursor.unsigned().filter(|_| cursor.peek() == b':') else {
-        return Err(cursor.expected("an index:value pair"));
+        return Err(start.expected("an index:value pair"));
     };
     if index >= i32::MAX as u64 {
-        return Err(cursor.fault(format!("index {index} is above the {} that fit", i32::MAX - 1)));
+        return Err(start.fault(format!("index {index} is above the {} that fit", i32::MAX - 1)));
     }
     cursor.step();
     match cursor.number() {
         Some(value) if cursor.at_break() || cursor.peek() == b'#' => Ok((index as i32, value)),
-        _ => Err(cursor.expected("an index:value pair")),
+        _ => Err(start.expected("an index:value pair")),
     }
 }
 
