@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use orthant::matrix::Data;
+use orthant::report::{Compared, Mean};
 use orthant::run::{Observer, Stop};
 use orthant::{Job, cluster};
 use serde_json::{Map, Value, json};
@@ -65,6 +66,23 @@ impl Figures {
         self.seconds / self.error.len() as f64
     }
 
+    /// For a report.
+    pub fn compared(&self, method: String, note: String) -> Compared {
+        let mean = |x: &[f64]| (!x.is_empty()).then(|| Mean::of(x));
+        Compared {
+            method,
+            runs: self.error.len(),
+            accuracy: mean(&self.accuracy),
+            nmi: mean(&self.nmi),
+            ari: mean(&self.ari),
+            error: mean(&self.error),
+            best_error: self.error.iter().copied().reduce(f64::min),
+            best_accuracy: self.accuracy.get(self.best).copied(),
+            seconds: Some(Mean { mean: self.seconds_per_run(), deviation: 0.0, count: 1 }),
+            note,
+        }
+    }
+
     /// For machines.
     pub fn object(&self) -> Map<String, Value> {
         let mut object = Map::new();
@@ -78,7 +96,7 @@ impl Figures {
             ("iterations", &self.iterations),
         ] {
             if !figures.is_empty() {
-                let (mean, deviation) = mean_and_deviation(figures);
+                let Mean { mean, deviation, .. } = Mean::of(figures);
                 put(
                     key,
                     json!({"mean": mean, "deviation": deviation, "of_best_objective": figures[self.best]}),
@@ -92,18 +110,11 @@ impl Figures {
     }
 }
 
-/// Mean and standard deviation (of the sample; none for a single number).
-pub fn mean_and_deviation(x: &[f64]) -> (f64, Option<f64>) {
-    let n = x.len() as f64;
-    let mean = x.iter().sum::<f64>() / n;
-    let squares = x.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
-    (mean, (x.len() > 1).then(|| (squares / (n - 1.0)).sqrt()))
-}
-
-/// The same in print.
-pub fn spread(x: &[f64], digits: usize) -> String {
-    match mean_and_deviation(x) {
-        (mean, Some(deviation)) => format!("{mean:.digits$} ± {deviation:.digits$}"),
-        (mean, None) => format!("{mean:.digits$}"),
+/// Mean ± deviation in print.
+pub fn spread(x: &[f64], unit: f64, digits: usize) -> String {
+    let Mean { mean, deviation, count } = Mean::of(x);
+    match count {
+        1 => format!("{:.digits$}", mean * unit),
+        _ => format!("{:.digits$} ± {:.digits$}", mean * unit, deviation * unit),
     }
 }

@@ -51,6 +51,10 @@ pub struct Input {
     pub image: Option<ImageShape>,
     /// The features are pixels.
     pub feature_image: Option<ImageShape>,
+    /// The wavelength of every feature.
+    pub wavelengths: Option<Vec<f64>>,
+    /// What the reader of the file had to say.
+    pub notes: Vec<String>,
     /// What was done to the features and points.
     pub weighting: Vec<(String, Fitted)>,
     /// Seconds from the file to memory.
@@ -61,6 +65,12 @@ impl Input {
     /// The points as algorithms see them.
     pub fn open(&self) -> Result<Box<dyn Data + '_>> {
         Ok(open(&self.matrix, self.weights.clone())?)
+    }
+
+    /// The name of the data, for people.
+    pub fn title(&self) -> String {
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+        name.to_string_lossy().into_owned()
     }
 
     /// An error about the points, told in terms of the file.
@@ -140,6 +150,8 @@ pub fn load(args: &DataArgs, quiet: bool) -> Result<Input> {
         names,
         image,
         feature_image,
+        wavelengths: loaded.wavelengths,
+        notes: loaded.notes,
         weighting,
         read_seconds: begun.elapsed().as_secs_f64(),
     })

@@ -6,6 +6,7 @@ mod contest;
 mod failure;
 mod interrupt;
 mod load;
+mod made;
 mod naming;
 mod output;
 mod progress;

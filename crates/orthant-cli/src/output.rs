@@ -102,7 +102,6 @@ impl Folder {
     }
 
     /// A file of bytes.
-    #[allow(dead_code)] // pictures of the report
     pub fn bytes(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.file(name);
         Ok(write_whole(&path, |out| out.write_all(bytes))?)

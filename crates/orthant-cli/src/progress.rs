@@ -2,6 +2,7 @@
 //! The same observer passes Ctrl-C on to the loop.
 
 use std::io::IsTerminal;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -129,6 +130,7 @@ fn reached(event: &Event) -> String {
 pub fn duration(seconds: f64) -> String {
     match seconds {
         s if !s.is_finite() => "unknown".into(),
+        s if s < 0.00995 => format!("{:.1} ms", s * 1e3),
         s if s < 0.9995 => format!("{:.0} ms", s * 1e3),
         s if s < 59.95 => format!("{s:.1} s"),
         s if s < 3600.0 => format!("{} min {:02} s", s as u64 / 60, s as u64 % 60),
@@ -139,18 +141,22 @@ pub fn duration(seconds: f64) -> String {
 /// Counts pieces of work that are done side by side.
 pub struct Counter {
     bar: Option<ProgressBar>,
+    /// Without a terminal: how many are done, of how many, and when that was told last.
+    told: Option<Mutex<(usize, usize, Instant)>>,
 }
 
 impl Counter {
-    /// Shows nothing when quiet, or where there is no terminal.
+    /// Says nothing when quiet.
     pub fn new(pieces: usize, quiet: bool) -> Counter {
-        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+        let terminal = std::io::stderr().is_terminal();
+        let bar = (!quiet && terminal).then(|| {
             let bar = ProgressBar::new(pieces as u64);
-            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {msg}, about {eta} left");
+            let style = ProgressStyle::with_template("{bar:24} {pos}/{len}, about {eta} left, {msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Counter { bar }
+        let told = (!quiet && !terminal).then(|| Mutex::new((0, pieces, Instant::now())));
+        Counter { bar, told }
     }
 
     /// One more is done.
@@ -158,6 +164,14 @@ impl Counter {
         if let Some(bar) = &self.bar {
             bar.set_message(what.to_string());
             bar.inc(1);
+        }
+        if let Some(told) = &self.told {
+            let (done, pieces, last) = &mut *told.lock().unwrap_or_else(|p| p.into_inner());
+            *done += 1;
+            if last.elapsed() >= LINE {
+                *last = Instant::now();
+                eprintln!("orthant: {done} of {pieces} done");
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use data::{DataArgs, Orientation, ReadArgs};
 pub use parse::{Origin, Polish};
-pub use values::{MethodValues, default};
+pub use values::{MethodValues, default, number};
 pub use what::{SceneArgs, What};
 
 use parse::{origin, polish, positive, seed, threads};
@@ -198,8 +198,8 @@ Examples:
   orthant generate synthetic --noise 0.1 --seed 7 --out set.mtx
   orthant generate telescope --out telescope.npy
 
-The truth goes to a file beside the matrix that ends in .labels; the image shape, where there is one, to one
-that ends in .json, where 'orthant cluster' finds it."
+The truth goes to a file beside the matrix that ends in .labels, the shape of an image to one that
+ends in .json, where 'orthant cluster' finds it."
 )]
 pub struct GenerateArgs {
     #[command(subcommand)]
@@ -266,8 +266,8 @@ pub struct MethodsArgs {
 Example:
   orthant demo
 
-Runs every method on the paper's synthetic sets at several noise levels and on the swimmer images, all made
-on the spot, shows a table and writes a report. It takes less than a minute.")]
+Runs every method on the paper's synthetic sets at several noise levels and on the swimmer images,
+all made on the spot, shows tables and writes a report. It takes less than a minute.")]
 pub struct DemoArgs {
     /// Folder for the report; an earlier demo there is replaced
     #[arg(short, long, value_name = "DIR", default_value = "orthant-demo")]

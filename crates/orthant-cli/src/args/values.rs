@@ -21,38 +21,46 @@ fn parameters() -> Vec<(&'static str, Vec<(&'static Method, &'static Parameter)>
     named
 }
 
-/// One line for a flag: who has it and what it is unless set.
+/// What a flag means to the methods that have it, with its defaults.
 fn help(users: &[(&Method, &Parameter)]) -> String {
-    let mut texts: Vec<&str> = users.iter().map(|(_, p)| p.help).collect();
-    texts.dedup();
-    // Methods that stop by different rules each have their own words: 'orthant methods NAME' has them.
-    let text = if texts.len() == 1 { texts[0] } else { texts[0].split(" (").next().unwrap_or(texts[0]) };
-    let mut groups: Vec<(String, Vec<&str>)> = vec![];
+    // What stands in parentheses is for the method's own page.
+    let meaning = |p: &Parameter| p.help.split(" (").next().unwrap_or(p.help);
+    let mut meanings: Vec<(&str, Vec<(String, Vec<&str>)>)> = vec![];
     for (method, parameter) in users {
-        let value = default(parameter);
-        match groups.iter_mut().find(|(v, _)| *v == value) {
+        let (text, value) = (meaning(parameter), default(parameter));
+        let at = meanings.iter().position(|m| m.0 == text).unwrap_or_else(|| {
+            meanings.push((text, vec![]));
+            meanings.len() - 1
+        });
+        match meanings[at].1.iter_mut().find(|(v, _)| *v == value) {
             Some((_, names)) => names.push(method.name),
-            None => groups.push((value, vec![method.name])),
+            None => meanings[at].1.push((value, vec![method.name])),
         }
     }
-    let defaults: Vec<String> =
-        groups.iter().map(|(value, names)| format!("{}: {value}", names.join(", "))).collect();
-    format!("{text} [{}]", defaults.join("; "))
+    let in_words = |(text, defaults): &(&str, Vec<(String, Vec<&str>)>)| {
+        let defaults: Vec<String> =
+            defaults.iter().map(|(value, names)| format!("{}: {value}", names.join(", "))).collect();
+        format!("{text} [{}]", defaults.join("; "))
+    };
+    capitalised(&meanings.iter().map(in_words).collect::<Vec<_>>().join("; "))
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A parameter's default in print.
 pub fn default(parameter: &Parameter) -> String {
-    let x = parameter.default;
-    if x.is_nan() {
-        "its own choice".into()
-    } else if x != 0.0 && (x.abs() < 1e-3 || x.abs() >= 1e6) {
-        format!("{x:e}")
-    } else {
-        x.to_string()
-    }
+    if parameter.default.is_nan() { "its own choice".into() } else { number(parameter.default) }
 }
 
-fn number(text: &str) -> Result<f64, String> {
+/// A number in print, short.
+pub fn number(x: f64) -> String {
+    if x != 0.0 && (x.abs() < 1e-3 || x.abs() >= 1e6) { format!("{x:e}") } else { x.to_string() }
+}
+
+fn finite(text: &str) -> Result<f64, String> {
     text.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(|| "a number is needed".into())
 }
 
@@ -63,7 +71,7 @@ impl Args for MethodValues {
                 Arg::new(name)
                     .long(name)
                     .value_name("X")
-                    .value_parser(number)
+                    .value_parser(finite)
                     .allow_negative_numbers(true)
                     .help(help(&users))
                     .help_heading("Parameters of the methods"),

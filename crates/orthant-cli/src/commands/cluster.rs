@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use orthant::algorithms::method;
 use orthant::finish::Solution;
 use orthant::matrix::{Data, Mat, Rule};
+use orthant::report::{self, Features, Made, Report};
 use orthant::run::Stop;
 use orthant::start::Start;
 use orthant::weighting::Fitted;
@@ -18,7 +19,7 @@ use crate::load::{self, Input};
 use crate::naming::DEFAULT;
 use crate::output::{Folder, print_json};
 use crate::progress::{Watch, duration};
-use crate::{interrupt, summary};
+use crate::{interrupt, made, summary};
 
 /// Runs the command.
 pub fn run(args: &ClusterArgs) -> Result<()> {
@@ -151,8 +152,12 @@ fn in_words(input: &Input, job: &Job, outcome: &Outcome) -> Result<String> {
         say(
             "against truth",
             format!(
-                "accuracy {:.4}, NMI {:.4}, ARI {:.4}, purity {:.4} ({} points)",
-                scores.accuracy, scores.nmi, scores.ari, scores.purity, scores.scored_points
+                "accuracy {:.1} %, NMI {:.1} %, ARI {:.1} %, purity {:.1} % ({} points)",
+                scores.accuracy * 100.0,
+                scores.nmi * 100.0,
+                scores.ari * 100.0,
+                scores.purity * 100.0,
+                scores.scored_points
             ),
         );
     }
@@ -199,5 +204,61 @@ fn write(
             folder.list(&file, factors)?;
         }
     }
+    write_report(&mut folder, input, data, job, outcome, threads)?;
     folder.finish(summary)
+}
+
+/// The page and its pictures.
+fn write_report(
+    folder: &mut Folder,
+    input: &Input,
+    data: &dyn Data,
+    job: &Job,
+    outcome: &Outcome,
+    threads: usize,
+) -> Result<()> {
+    let scores = summary::score(&outcome.solution.labels, input.truth.as_ref())?;
+    let truth = input.truth.as_ref().zip(scores.as_ref()).map(|(truth, scores)| report::Truth {
+        labels: &truth.classes,
+        classes: &truth.names,
+        scores,
+    });
+    let mut notes = input.notes.clone();
+    notes.extend(input.weighting.iter().map(|(name, _)| format!("The data were weighted: {name}.")));
+    let (title, command, date) = (input.title(), made::command(), made::date());
+    let report = Report {
+        made: Made {
+            command: Some(&command),
+            version: None,
+            date: Some(&date),
+            threads: Some(threads),
+            read_seconds: Some(input.read_seconds),
+            notes: &notes,
+        },
+        features: features(input),
+        vocabulary: input.vocabulary.as_deref(),
+        names: input.names.as_deref(),
+        image: input.image,
+        feature_image: input.feature_image,
+        wavelengths: input.wavelengths.as_deref(),
+        truth,
+        ..Report::new(&title, data, job, outcome)
+    };
+    folder.text("report.html", &report::html(&report)?)?;
+    for (name, picture) in report::pictures(&report)? {
+        folder.bytes(&name, &picture)?;
+    }
+    Ok(())
+}
+
+/// What the features of pixels are: fewer than there are pixels, they are taken for bands of a spectrum,
+/// otherwise for pictures of a collection.
+fn features(input: &Input) -> Features {
+    match input.image {
+        _ if input.wavelengths.is_some() => Features::Bands,
+        Some(_) if input.vocabulary.is_some() => Features::Named,
+        Some(image) if input.matrix.features() < image.pixels() => Features::Bands,
+        Some(_) => Features::Pictures,
+        None => Features::Named,
+    }
 }

@@ -2,16 +2,17 @@
 
 use anyhow::Result;
 use orthant::Error;
+use orthant::report::{Compared, Comparison, Contest, Made, Mean, comparison};
 use serde_json::{Map, Value, json};
 
 use super::table::{figure, table};
 use crate::args::CompareArgs;
-use crate::contest::{Figures, mean_and_deviation, spread};
+use crate::contest::{Figures, spread};
 use crate::load::{self, Input};
 use crate::naming::Contender;
 use crate::output::{Folder, print, print_json};
 use crate::progress::{Watch, duration};
-use crate::{interrupt, summary};
+use crate::{interrupt, made, summary};
 
 /// A method and what it reached, or why it could not.
 type Row = (Contender, std::result::Result<Figures, String>);
@@ -33,6 +34,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     let csv = csv(&rows);
     if let Some(mut folder) = folder {
         folder.text("compare.csv", &csv)?;
+        folder.text("report.html", &page(args, &input, &rows, threads)?)?;
         folder.finish(object.clone())?;
         if let (Some(out), false) = (&args.out, args.work.quiet) {
             eprintln!("written to {}", out.display());
@@ -79,28 +81,50 @@ fn contest(args: &CompareArgs, input: &Input, contenders: Vec<Contender>) -> Res
     }
 }
 
-/// A column of figures: its name, the figures, digits, and whether more is better.
-type Column = (&'static str, fn(&Figures) -> &[f64], usize, bool);
+/// A column of figures.
+struct Column {
+    name: &'static str,
+    figures: fn(&Figures) -> &[f64],
+    unit: f64,
+    digits: usize,
+    more_is_better: bool,
+}
+
+const fn score(name: &'static str, figures: fn(&Figures) -> &[f64]) -> Column {
+    Column { name, figures, unit: 100.0, digits: 1, more_is_better: true }
+}
 
 const COLUMNS: &[Column] = &[
-    ("accuracy", |f| &f.accuracy, 3, true),
-    ("NMI", |f| &f.nmi, 3, true),
-    ("ARI", |f| &f.ari, 3, true),
-    ("relative error", |f| &f.error, 5, false),
+    score("accuracy %", |f| &f.accuracy),
+    score("NMI %", |f| &f.nmi),
+    score("ARI %", |f| &f.ari),
+    Column { name: "relative error", figures: |f| &f.error, unit: 1.0, digits: 5, more_is_better: false },
 ];
+
+impl Column {
+    fn mean(&self, figures: &Figures) -> f64 {
+        Mean::of((self.figures)(figures)).mean
+    }
+
+    /// Equal in print is equal.
+    fn print(&self, mean: f64) -> String {
+        format!("{:.*}", self.digits, mean * self.unit)
+    }
+
+    fn best(&self, all: &[&Figures]) -> String {
+        let means = all.iter().map(|f| self.mean(f));
+        let best = if self.more_is_better { means.reduce(f64::max) } else { means.reduce(f64::min) };
+        self.print(best.unwrap_or(f64::NAN))
+    }
+}
 
 fn in_words(rows: &[Row], limit: Option<usize>) -> String {
     let done: Vec<&Figures> = rows.iter().filter_map(|row| row.1.as_ref().ok()).collect();
-    let columns: Vec<&Column> = COLUMNS.iter().filter(|c| done.iter().any(|f| !c.1(f).is_empty())).collect();
-    let best: Vec<f64> = columns
-        .iter()
-        .map(|(_, figures, _, more)| {
-            let means = done.iter().map(|f| mean_and_deviation(figures(f)).0);
-            if *more { means.fold(f64::NEG_INFINITY, f64::max) } else { means.fold(f64::INFINITY, f64::min) }
-        })
-        .collect();
+    let columns: Vec<&Column> =
+        COLUMNS.iter().filter(|c| done.iter().any(|f| !(c.figures)(f).is_empty())).collect();
+    let best: Vec<String> = columns.iter().map(|c| c.best(&done)).collect();
     let mut header = vec!["method"];
-    header.extend(columns.iter().map(|c| c.0));
+    header.extend(columns.iter().map(|c| c.name));
     header.extend(["runs", "iterations", "time a run"]);
     let mut table = table(&header);
     let mut notes = String::new();
@@ -108,14 +132,12 @@ fn in_words(rows: &[Row], limit: Option<usize>) -> String {
         let mut cells = vec![comfy_table::Cell::new(contender.title())];
         match figures {
             Ok(f) => {
-                for ((_, figures, digits, _), best) in columns.iter().zip(&best) {
-                    let mean = mean_and_deviation(figures(f)).0;
-                    // Equal in print is equal.
-                    let equal = format!("{mean:.digits$}") == format!("{best:.digits$}");
-                    cells.push(figure(spread(figures(f), *digits), equal));
+                for (column, best) in columns.iter().zip(&best) {
+                    let text = spread((column.figures)(f), column.unit, column.digits);
+                    cells.push(figure(text, column.print(column.mean(f)) == *best));
                 }
                 let at_limit = if f.at_limit > 0 { "+" } else { " " };
-                let iterations = format!("{:.0}{at_limit}", mean_and_deviation(&f.iterations).0);
+                let iterations = format!("{:.0}{at_limit}", Mean::of(&f.iterations).mean);
                 let words = [f.error.len().to_string(), iterations, duration(f.seconds_per_run())];
                 cells.extend(words.map(comfy_table::Cell::new));
             }
@@ -170,6 +192,57 @@ fn object(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Re
     Ok(object)
 }
 
+/// The report.
+fn page(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Result<String> {
+    let row = |(contender, figures): &Row| match figures {
+        Ok(f) => {
+            let limit = if f.at_limit > 0 {
+                format!("{} runs at the limit of iterations", f.at_limit)
+            } else {
+                String::new()
+            };
+            f.compared(contender.title(), limit)
+        }
+        Err(problem) => Compared {
+            runs: 0,
+            seconds: None,
+            ..Figures::default().compared(contender.title(), problem.clone())
+        },
+    };
+    let contest = Contest {
+        title: "Methods".into(),
+        methods: rows.iter().map(row).collect(),
+        caption:
+            "Mean ± standard deviation over the runs; scores in percent; the best of each column is marked."
+                .into(),
+    };
+    let lead = format!(
+        "{} points of {} features in {} clusters: {} methods, {} runs where the start is random.",
+        input.matrix.points(),
+        input.matrix.features(),
+        args.k,
+        rows.len(),
+        args.runs
+    );
+    let (command, date) = (made::command(), made::date());
+    let made = Made {
+        command: Some(&command),
+        date: Some(&date),
+        threads: Some(threads),
+        read_seconds: Some(input.read_seconds),
+        notes: &input.notes,
+        ..Made::default()
+    };
+    let page = Comparison {
+        title: &input.title(),
+        lead: &lead,
+        made,
+        contests: vec![contest],
+        ..Comparison::default()
+    };
+    Ok(comparison(&page)?)
+}
+
 /// One line for each method.
 fn csv(rows: &[Row]) -> String {
     let mut text = String::from("method,start,polish,runs");
@@ -183,19 +256,16 @@ fn csv(rows: &[Row]) -> String {
         match figures {
             Ok(f) => {
                 text.push_str(&f.error.len().to_string());
-                for (_, figures, _, _) in COLUMNS {
-                    match figures(f) {
+                for column in COLUMNS {
+                    match (column.figures)(f) {
                         [] => text.push_str(",,"),
                         x => {
-                            let (mean, deviation) = mean_and_deviation(x);
-                            text.push_str(&format!(
-                                ",{mean},{}",
-                                deviation.map_or(String::new(), |d| d.to_string())
-                            ));
+                            let Mean { mean, deviation, .. } = Mean::of(x);
+                            text.push_str(&format!(",{mean},{deviation}"));
                         }
                     }
                 }
-                let iterations = mean_and_deviation(&f.iterations).0;
+                let iterations = Mean::of(&f.iterations).mean;
                 text.push_str(&format!(",{iterations},{},\n", f.seconds_per_run()));
             }
             Err(problem) => {

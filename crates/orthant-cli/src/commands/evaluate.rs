@@ -29,8 +29,8 @@ pub fn run(args: &EvaluateArgs) -> Result<()> {
     }
     let mut text = String::new();
     for score in SCORES {
-        let value = (score.compute)(&scores.confusion);
-        text.push_str(&format!("{:<10}{value:>8.4}   {}\n", score.name, score.description));
+        let percent = (score.compute)(&scores.confusion) * 100.0;
+        text.push_str(&format!("{:<10}{percent:>7.2} %   {}\n", score.name, score.description));
     }
     let unscored = labels.len() - scores.scored_points;
     text.push_str(&format!("{} points scored", scores.scored_points));

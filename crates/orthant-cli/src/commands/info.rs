@@ -29,10 +29,12 @@ pub fn run(args: &InfoArgs) -> Result<()> {
     let mut text = format!("{}\n", args.read.path.display());
     for (name, value) in &about {
         let value = match (name.as_str(), value) {
-            ("refused", Value::Array(refused)) if refused.is_empty() => "nothing".into(),
-            ("refused", Value::Array(refused)) => {
-                refused.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n                    ")
-            }
+            ("refused", Value::Array(refused)) if refused.is_empty() => "no method".into(),
+            ("refused", Value::Array(refused)) => refused
+                .iter()
+                .filter_map(Value::as_str)
+                .collect::<Vec<_>>()
+                .join("\n                        "),
             ("read_seconds", _) => duration(seconds),
             ("bytes", Value::Number(bytes)) => size(bytes.as_f64().unwrap_or(0.0)),
             ("density", _) => format!("{:.4} %", value.as_f64().unwrap_or(0.0) * 100.0),
@@ -40,9 +42,19 @@ pub fn run(args: &InfoArgs) -> Result<()> {
             (_, Value::Number(number)) if number.is_f64() => shortest(number.as_f64().unwrap_or(0.0)),
             (_, other) => other.to_string(),
         };
-        text.push_str(&format!("  {:<18}{value}\n", name.replace('_', " ")));
+        text.push_str(&format!("  {:<22}{value}\n", label(name)));
     }
     print(&text)
+}
+
+/// A key for people.
+fn label(key: &str) -> String {
+    match key {
+        "bytes" => "memory".into(),
+        "read_seconds" => "time to read".into(),
+        "refused" => "would be refused by".into(),
+        other => other.replace('_', " "),
+    }
 }
 
 /// Everything there is to tell.

@@ -4,7 +4,7 @@ use anyhow::Result;
 use orthant::algorithms::{Goal, METHODS, Method, method};
 use serde_json::{Map, Value, json};
 
-use crate::args::{MethodsArgs, default};
+use crate::args::{MethodsArgs, default, number};
 use crate::naming::DEFAULT;
 use crate::output::{print, print_json};
 use crate::summary::RULES;
@@ -58,9 +58,16 @@ fn in_full(m: &Method) -> String {
         let (least, most) = p.range;
         let kind = if p.whole { "whole, " } else { "" };
         let name = format!("--{}", p.name);
-        text.push_str(&format!("  {name:<20} {} [{}; {kind}{least:e} to {most:e}]\n", p.help, default(p)));
+        text.push_str(&format!(
+            "  {name:<18}{}\n  {:<18}{kind}{} to {}; unless set: {}\n",
+            p.help,
+            "",
+            number(least),
+            number(most),
+            default(p)
+        ));
     }
-    text.push_str(&format!("\nExample:\n  orthant cluster DATA -k K --algorithm {} --runs 10\n", m.name));
+    text.push_str(&format!("\nExample:\n  orthant cluster DATA -k K --algorithm {}\n", m.name));
     text
 }
 
