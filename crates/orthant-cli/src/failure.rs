@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
+use clap::CommandFactory;
 use clap::error::ErrorKind;
 use orthant::Error;
 
+use crate::args::Cli;
 use crate::interrupt;
 
 /// Bad input or usage.
@@ -21,8 +23,14 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     if error.chain().any(broken_pipe) {
         return ExitCode::SUCCESS;
     }
-    let parts: Vec<String> = error.chain().map(line).collect();
-    complain(&parts.join(": "));
+    let mut told = String::new();
+    for part in error.chain().map(line) {
+        // Some causes are part of the line above them already.
+        if !told.ends_with(&part) {
+            told = if told.is_empty() { part } else { format!("{told}: {part}") };
+        }
+    }
+    complain(&told);
     if interrupt::happened() {
         return ExitCode::from(interrupt::EXIT);
     }
@@ -35,7 +43,6 @@ fn line(cause: &(dyn std::error::Error + 'static)) -> String {
     match cause.downcast_ref::<Error>() {
         Some(Error::Parameter { name, problem }) if name == "k" => format!("-k: {problem}"),
         Some(Error::Parameter { name, problem }) => format!("--{name}: {problem}"),
-        // The system's answer is part of its line already.
         _ => cause.to_string(),
     }
 }
@@ -66,7 +73,11 @@ fn complain(problem: &str) {
 /// clap's paragraphs as one line: what is wrong, the tips, and where to read on.
 fn on_one_line(text: &str) -> String {
     let mut told = String::new();
-    let mut help = "orthant --help".to_string();
+    let known = |word: &String| Cli::command().find_subcommand(word).is_some();
+    let mut help = match std::env::args().nth(1).filter(known) {
+        Some(command) => format!("orthant {command} --help"),
+        None => "orthant --help".to_string(),
+    };
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(usage) = line.strip_prefix("Usage: ") {
             let command: Vec<&str> =

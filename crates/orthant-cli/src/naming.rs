@@ -1,15 +1,23 @@
 //! Methods as comparisons name them: a method, a start, and whether EM polishes the answer.
 
-use anyhow::Result;
-use orthant::Job;
+use anyhow::{Result, anyhow};
 use orthant::algorithms::{METHODS, Method, Values, method};
 use orthant::start::Start;
+use orthant::{Error, Job};
 
 /// What runs when no method is named.
 pub const DEFAULT: (&str, bool) = ("onp-mf", true);
 
 /// Names of the paper for methods that begin elsewhere than usual.
 const PRINTED: &[(&str, &str, &str)] = &[("chnmf", "nndsvd", "CH(SVD)"), ("o-pnmf", "nndsvd", "O-P(SVD)")];
+
+/// A method by its name; `place` is where the name was given.
+pub fn find(place: &str, name: &str) -> Result<&'static Method> {
+    method(name).map_err(|error| match error {
+        Error::Parameter { problem, .. } => anyhow!("{place}: {problem}"),
+        other => other.into(),
+    })
+}
 
 /// One row of a comparison.
 #[derive(Debug, Clone)]
@@ -33,7 +41,7 @@ impl Contender {
             Some((name, start)) => (name, Some(start)),
             None => (rest, None),
         };
-        let method = method(name)?;
+        let method = find("--methods", name)?;
         let starts = match start {
             Some(start) => vec![Start::named(start)?],
             None => method.starts.iter().map(|s| Start::named(s)).collect::<orthant::Result<_>>()?,

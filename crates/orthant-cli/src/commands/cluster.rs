@@ -41,6 +41,9 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     if !args.work.quiet {
         eprint!("{}", in_words(&input, &job, &outcome)?);
     }
+    if folder.is_none() && !args.work.quiet && !args.json {
+        eprintln!("labels          not written: add --out DIR");
+    }
     if let Some(folder) = folder {
         write(folder, &input, &*data, &job, &outcome, threads)?;
         if let (Some(out), false) = (&args.out, args.work.quiet) {

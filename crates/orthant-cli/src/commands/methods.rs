@@ -1,18 +1,18 @@
 //! `orthant methods`: the table of methods.
 
 use anyhow::Result;
-use orthant::algorithms::{Goal, METHODS, Method, method};
+use orthant::algorithms::{Goal, METHODS, Method};
 use serde_json::{Map, Value, json};
 
 use crate::args::{MethodsArgs, default, number};
-use crate::naming::DEFAULT;
+use crate::naming::{DEFAULT, find};
 use crate::output::{print, print_json};
 use crate::summary::RULES;
 
 /// Runs the command.
 pub fn run(args: &MethodsArgs) -> Result<()> {
     let chosen: Vec<&Method> = match &args.name {
-        Some(name) => vec![method(name)?],
+        Some(name) => vec![find("NAME", name)?],
         None => METHODS.iter().collect(),
     };
     if args.json {
