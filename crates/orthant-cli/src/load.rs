@@ -79,6 +79,9 @@ impl Input {
     }
 }
 
+/// Formats that hold several matrices by name.
+const WITH_VARIABLES: &[&str] = &["matlab", "npz"];
+
 /// Sets up the threads; to be called once, first.
 pub fn threads(work: &WorkArgs) -> Result<usize> {
     let builder = rayon::ThreadPoolBuilder::new().num_threads(work.threads.unwrap_or(0));
@@ -89,6 +92,9 @@ pub fn threads(work: &WorkArgs) -> Result<usize> {
 /// Reads a file and tells what a user should know about it.
 pub fn read(args: &ReadArgs, orientation: Orientation, quiet: bool) -> Result<Loaded> {
     let mut loaded = read::read(&args.path, &args.options())?;
+    if args.variable.is_some() && !WITH_VARIABLES.contains(&loaded.format) {
+        bail!("--variable: {} holds one matrix ({}): leave it out", args.path.display(), loaded.format);
+    }
     if !quiet {
         loaded.notes.iter().for_each(|note| eprintln!("orthant: {}: {note}", args.path.display()));
     }

@@ -113,7 +113,7 @@ fn tell_what_is_odd(input: &Input, data: &dyn Data, job: &Job, runs: usize) {
         eprintln!("orthant: --runs {runs}: the start {} is not random, one run is made", job.start().name());
     }
     let zeros = data.facts().zero_points.len();
-    if zeros > 0 && !job.method.zero_is_a_point {
+    if zeros > 0 && !job.method.zero_is_a_point && data.facts().usable_points > 0 {
         eprintln!("orthant: {zeros} of {} points are zero and get no cluster", input.matrix.points());
     }
 }

@@ -156,6 +156,9 @@ fn in_words(rows: &[Row], limit: Option<usize>) -> String {
         let limit = limit.map_or(String::new(), |limit| format!(" (--max-iterations {limit})"));
         notes.push_str(&format!("+ some runs ended at the limit of iterations{limit}.\n"));
     }
+    if interrupt::happened() {
+        notes.push_str("Stopped by Ctrl-C: the last row is of what was done by then.\n");
+    }
     format!("{table}\n{}", notes.trim_end())
 }
 
