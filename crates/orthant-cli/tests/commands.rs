@@ -323,7 +323,7 @@ fn compare_goes_on_where_a_method_refuses_the_data() {
 #[test]
 fn every_generator_writes_data_that_can_be_clustered() {
     let folder = tempfile::tempdir().unwrap();
-    // The well separated clusters of the plane lie in one direction: no method of directions finds them.
+    // The clusters in line lie in one direction: no method of directions tells them apart.
     let sets = [("synthetic", 6, 0.6), ("plane", 2, 0.5), ("swimmer", 17, 0.9), ("telescope", 8, 0.6)];
     for (what, k, least) in sets {
         succeed(folder.path(), &format!("generate {what} --out {what}.npy"));
