@@ -18,7 +18,7 @@ pub(super) fn margins(report: &Report, findings: &Findings) -> (Option<String>, 
     let high = ((most * 10.0 + 0.5).ceil() / 10.0).clamp(0.1, 1.0);
     let chart = histogram(&Histogram {
         title: format!("margins of the {many}"),
-        label: "margin: how much better the own cluster fits than the next one".into(),
+        label: "margin".into(),
         counted: many.into(),
         values: &known,
         range: (low, high),
@@ -50,8 +50,8 @@ pub(super) fn uncertain(report: &Report, findings: &Findings) -> Option<String> 
         .map(|u| {
             let mut row = vec![
                 words::point(report, u.point),
-                format!("cluster {}", u.own),
-                format!("cluster {}", u.other),
+                u.own.to_string(),
+                u.other.to_string(),
                 significant(u.margin, 2),
             ];
             if let Some(truth) = report.truth {
@@ -60,7 +60,7 @@ pub(super) fn uncertain(report: &Report, findings: &Findings) -> Option<String> 
             row
         })
         .collect();
-    let mut columns = vec![words::points(report).0, "is in", "could be in", "#margin"];
+    let mut columns = vec![words::points(report).0, "#in cluster", "#could be in", "#margin"];
     if report.truth.is_some() {
         columns.push("class");
     }
