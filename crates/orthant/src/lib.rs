@@ -34,9 +34,12 @@ pub mod prepare;
 mod random;
 #[cfg(feature = "read")]
 pub mod read;
+#[cfg(feature = "report")]
+pub mod report;
 pub mod run;
 pub mod singular;
 pub mod start;
+pub mod weighting;
 
 pub use error::{Error, Place, Result};
 pub use image::{ImageShape, Scan};
