@@ -35,7 +35,8 @@ fn onp_mf_accuracy(set: &str, k: usize, printed: &str) {
     let Some(folder) = data_folder() else { return };
     let text = folder.join("text");
     let loaded = orthant::read::read(&text.join(format!("{set}.mtx.gz")), &Default::default()).unwrap();
-    let (truth, classes) = evaluate::classes(&orthant::read::lines(&text.join(format!("{set}.labels"))).unwrap());
+    let (truth, classes) =
+        evaluate::classes(&orthant::read::lines(&text.join(format!("{set}.labels"))).unwrap());
     assert_eq!(classes.len(), k);
     let data = open(&loaded.matrix, None).unwrap();
     let outcome = run(&*data, &Job::new("onp-mf", k).unwrap());
@@ -77,7 +78,8 @@ fn synthetic_accuracies(name: &str, start: &str, sets: u64) -> [f64; 8] {
         for seed in 0..sets {
             let made = Synthetic { noise, seed, ..Synthetic::default() }.generate().unwrap();
             let data = open(&made.matrix, None).unwrap();
-            let job = Job { start: Some(Start::named(start).unwrap()), runs: 10, ..Job::new(name, 6).unwrap() };
+            let job =
+                Job { start: Some(Start::named(start).unwrap()), runs: 10, ..Job::new(name, 6).unwrap() };
             for one in run(&*data, &job).runs {
                 sum += evaluate::scores(&one.labels, &made.truth).unwrap().accuracy;
                 count += 1.0;
@@ -102,7 +104,12 @@ fn check_synthetic(name: &str, start: &str, sets: u64, expected: [f64; 8]) {
 #[test]
 fn the_fast_methods_reach_what_others_measured_on_the_synthetic_sets() {
     check_synthetic("k-means", "random", 60, [0.531, 0.535, 0.523, 0.509, 0.483, 0.393, 0.300, 0.237]);
-    check_synthetic("spherical-k-means", "random", 60, [0.995, 0.830, 0.867, 0.805, 0.641, 0.405, 0.301, 0.239]);
+    check_synthetic(
+        "spherical-k-means",
+        "random",
+        60,
+        [0.995, 0.830, 0.867, 0.805, 0.641, 0.405, 0.301, 0.239],
+    );
     check_synthetic("em-onmf", "random", 60, [1.0, 0.800, 0.844, 0.805, 0.673, 0.458, 0.310, 0.238]);
 }
 
@@ -136,7 +143,8 @@ fn onp_mf_followed_by_em_finds_all_parts_of_the_swimmer() {
         let made = swimmer.generate().unwrap();
         let data = open(&made.matrix, None).unwrap();
         let outcome = run(&*data, &Job { polish: true, ..Job::new("onp-mf", 17).unwrap() });
-        let inside: Vec<usize> = (0..made.truth.len()).filter(|&j| Some(made.truth[j]) != made.background).collect();
+        let inside: Vec<usize> =
+            (0..made.truth.len()).filter(|&j| Some(made.truth[j]) != made.background).collect();
         let found: Vec<i32> = inside.iter().map(|&j| outcome.solution.labels[j]).collect();
         let parts: Vec<i32> = inside.iter().map(|&j| made.truth[j] as i32).collect();
         assert!(same_partition(&found, &parts), "{layout}: {found:?}");

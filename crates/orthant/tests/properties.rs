@@ -18,10 +18,11 @@ fn cases(count: u32) -> ProptestConfig {
 }
 
 fn matrix(points: std::ops::Range<usize>) -> impl Strategy<Value = Vec<f64>> {
-    points.prop_flat_map(|n| proptest::collection::vec(prop_oneof![Just(0.0), 0.01f64..5.0], n * FEATURES)).prop_filter(
-        "at least 4 nonzero points",
-        |x| x.chunks_exact(FEATURES).filter(|p| p.iter().any(|&v| v > 0.0)).count() >= 4,
-    )
+    points
+        .prop_flat_map(|n| proptest::collection::vec(prop_oneof![Just(0.0), 0.01f64..5.0], n * FEATURES))
+        .prop_filter("at least 4 nonzero points", |x| {
+            x.chunks_exact(FEATURES).filter(|p| p.iter().any(|&v| v > 0.0)).count() >= 4
+        })
 }
 
 fn from_labels(name: &str, k: usize, labels: &[i32]) -> Job {

@@ -213,11 +213,7 @@ impl State for OnpState<'_> {
             self.pending = Some(Accept { beta: 0.0, root: Mat::identity(self.problem.k), alpha });
         }
         let residual = (self.negative2 / self.problem.k as f64).sqrt();
-        Ok(vec![Progress {
-            objective,
-            residual,
-            converged: residual <= self.parameters.tolerance,
-        }])
+        Ok(vec![Progress { objective, residual, converged: residual <= self.parameters.tolerance }])
     }
 
     fn conclude(&mut self, run: usize) -> Result<Conclusion> {

@@ -39,7 +39,15 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    fn block(&self, v: &mut [f64], d: &mut [f64], lambda: &mut [f64], t: &mut [f64], y: &mut [f64], grams: &mut Grams) {
+    fn block(
+        &self,
+        v: &mut [f64],
+        d: &mut [f64],
+        lambda: &mut [f64],
+        t: &mut [f64],
+        y: &mut [f64],
+        grams: &mut Grams,
+    ) {
         if let Some(Accept { beta, root, alpha }) = self.accept {
             project(v, d, *beta, root, y);
             step_multipliers(lambda, v, *alpha);
