@@ -22,6 +22,7 @@
 
 pub mod algorithms;
 pub mod certificate;
+pub mod checkpoint;
 pub mod error;
 pub mod evaluate;
 pub mod finish;
@@ -41,5 +42,6 @@ pub mod start;
 pub mod weighting;
 
 pub use error::{Error, Place, Result};
+pub use image::{ImageShape, Scan};
 pub use matrix::Matrix;
 pub use pipeline::{Job, Outcome, cluster};

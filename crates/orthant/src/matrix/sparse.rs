@@ -5,7 +5,14 @@ use std::borrow::Cow;
 use crate::error::{Error, Result};
 
 /// A column index: 32 or 64 bits, as scipy writes them.
-pub trait Index: Copy + Send + Sync + std::fmt::Debug + PartialEq + 'static {
+pub trait Index: Copy + Send + Sync + std::fmt::Debug + PartialEq + Sized + 'static {
+    /// Opens sparse points with columns of this width: see [`super::open_sparse`].
+    #[doc(hidden)]
+    fn open<'a, T: super::Real>(
+        points: Csr<'a, T, Self>,
+        weights: Option<Vec<f64>>,
+        transposed: Option<bool>,
+    ) -> Result<Box<dyn super::Data + 'a>>;
     /// As a position in memory. Only called on indices that were checked to be in range.
     fn at(self) -> usize;
     /// Whether the index lies in `0..features`.
@@ -15,7 +22,14 @@ pub trait Index: Copy + Send + Sync + std::fmt::Debug + PartialEq + 'static {
 }
 
 macro_rules! index {
-    ($($t:ty),*) => { $(impl Index for $t {
+    ($($t:ty => $width:ident),*) => { $(impl Index for $t {
+        fn open<'a, T: super::Real>(
+            points: Csr<'a, T, Self>,
+            weights: Option<Vec<f64>>,
+            transposed: Option<bool>,
+        ) -> Result<Box<dyn super::Data + 'a>> {
+            super::local::open_rows(super::local::Sparse::$width(super::local::Rows::new(points, transposed)), weights)
+        }
         #[inline(always)]
         fn at(self) -> usize { self as usize }
         #[inline(always)]
@@ -24,7 +38,7 @@ macro_rules! index {
         fn from_position(position: usize) -> Self { position as $t }
     })* };
 }
-index!(i32, i64);
+index!(i32 => Narrow, i64 => Wide);
 
 /// Points in compressed rows: the entries of point `j` are `offsets[j]..offsets[j + 1]`,
 /// with strictly increasing columns.

@@ -45,7 +45,10 @@ pub const KINDS: &[&str] = &[
     "sparse f32, no transposed copy",
 ];
 
-pub fn sparse<T: Copy + PartialEq + Default, I: orthant::matrix::Index>(x: &[T], features: usize) -> Csr<'static, T, I> {
+pub fn sparse<T: Copy + PartialEq + Default, I: orthant::matrix::Index>(
+    x: &[T],
+    features: usize,
+) -> Csr<'static, T, I> {
     let (mut offsets, mut columns, mut values) = (vec![0usize], vec![], vec![]);
     for point in x.chunks_exact(features) {
         for (f, &value) in point.iter().enumerate() {
@@ -68,8 +71,12 @@ pub fn open_kind(kind: &str, x: &[f64], features: usize, weights: Option<Vec<f64
         "sparse f64" => open_sparse(sparse::<f64, i32>(x, features), weights, None),
         "sparse f32" => open_sparse(sparse::<f32, i32>(&single(), features), weights, None),
         "sparse f64, 64-bit indices" => open_sparse(sparse::<f64, i64>(x, features), weights, None),
-        "sparse f64, no transposed copy" => open_sparse(sparse::<f64, i32>(x, features), weights, Some(false)),
-        "sparse f32, no transposed copy" => open_sparse(sparse::<f32, i32>(&single(), features), weights, Some(false)),
+        "sparse f64, no transposed copy" => {
+            open_sparse(sparse::<f64, i32>(x, features), weights, Some(false))
+        }
+        "sparse f32, no transposed copy" => {
+            open_sparse(sparse::<f32, i32>(&single(), features), weights, Some(false))
+        }
         _ => panic!("no kind {kind}"),
     }
     .unwrap()
@@ -90,7 +97,14 @@ pub fn run(data: &dyn Data, job: &Job) -> Outcome {
 }
 
 /// `‖M − UV‖/‖M‖` by plain loops, from nothing but the data, U, v and the labels.
-pub fn plain_error(x: &[f64], features: usize, weights: Option<&[f64]>, u: &Mat, v: &[f64], labels: &[i32]) -> f64 {
+pub fn plain_error(
+    x: &[f64],
+    features: usize,
+    weights: Option<&[f64]>,
+    u: &Mat,
+    v: &[f64],
+    labels: &[i32],
+) -> f64 {
     let (mut left, mut all) = (0.0, 0.0);
     for (j, point) in x.chunks_exact(features).enumerate() {
         let w = weights.map_or(1.0, |w| w[j]);
@@ -129,7 +143,13 @@ pub fn plain_sigma2(x: &[f64], features: usize, members: &[usize]) -> f64 {
 }
 
 /// The least relative error that factors of this partition can have: √(1 − Σσ₁²/‖M‖²), by plain loops.
-pub fn plain_partition_error(x: &[f64], features: usize, weights: Option<&[f64]>, labels: &[i32], k: usize) -> f64 {
+pub fn plain_partition_error(
+    x: &[f64],
+    features: usize,
+    weights: Option<&[f64]>,
+    labels: &[i32],
+    k: usize,
+) -> f64 {
     let root = |j: usize| weights.map_or(1.0, |w| w[j].sqrt());
     let scaled: Vec<f64> = x.iter().enumerate().map(|(at, v)| v * root(at / features)).collect();
     let members = |i: usize| (0..labels.len()).filter(|&j| labels[j] == i as i32).collect::<Vec<_>>();

@@ -11,10 +11,11 @@ mod points;
 mod seed;
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-pub(crate) use points::Points;
+pub(crate) use points::{Points, Rows, Sparse};
 
 use super::data::*;
 use super::kernels::Real;
@@ -34,10 +35,22 @@ pub(crate) struct Local<P> {
 /// Jobs in order, on all threads of the current pool where there is more than one job.
 fn in_order<J: Send, R: Send>(jobs: Vec<J>, work: impl Fn(J) -> R + Sync + Send) -> Vec<R> {
     if jobs.len() == 1 {
-        jobs.into_iter().map(work).collect()
-    } else {
-        jobs.into_par_iter().map(work).collect()
+        return jobs.into_iter().map(work).collect();
     }
+    let places: Vec<Mutex<(Option<J>, Option<R>)>> =
+        jobs.into_iter().map(|j| Mutex::new((Some(j), None))).collect();
+    on_all_threads(places.len(), &|at| {
+        let mut place = places[at].lock().expect("no other job uses this place");
+        if let Some(job) = place.0.take() {
+            place.1 = Some(work(job));
+        }
+    });
+    places.into_iter().filter_map(|place| place.into_inner().expect("all jobs have ended").1).collect()
+}
+
+/// Not generic: a parallel iterator for each pass and kind of data would double the time to compile.
+fn on_all_threads(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..count).into_par_iter().with_max_len(1).for_each(work);
 }
 
 /// Below this many multiplications a pass is not worth a second thread.
@@ -221,6 +234,32 @@ impl<P: Points> Data for Local<P> {
         Ok(columns)
     }
 
+    fn gram(&self) -> Result<Mat> {
+        let n = self.points.shape().points;
+        let mut gram = Mat::zeros(n, n);
+        // A group of points at a time is the skinny matrix that all points are multiplied with.
+        const GROUP: usize = 64;
+        for from in (0..n).step_by(GROUP) {
+            let group: Vec<usize> = (from..(from + GROUP).min(n)).collect();
+            let packed = self.points.pack(&self.gather(&group)?);
+            let parts = in_order(self.chunks(group.len()), |chunk| {
+                let mut scores = vec![0.0; chunk.len() * group.len()];
+                for rows in self.blocks(chunk.clone()) {
+                    let range =
+                        (rows.start - chunk.start) * group.len()..(rows.end - chunk.start) * group.len();
+                    self.points.scores(rows, self.facts.scale, &packed, &mut scores[range]);
+                }
+                scores
+            });
+            for (j, scores) in parts.concat().chunks_exact(group.len()).enumerate() {
+                for (score, &i) in scores.iter().zip(&group) {
+                    gram[(j, i)] = score * self.root_weight(j) * self.root_weight(i);
+                }
+            }
+        }
+        Ok(gram)
+    }
+
     fn store(&self) -> Result<Box<dyn Store + '_>> {
         Ok(Box::new(LocalStore {
             data: self,
@@ -305,6 +344,9 @@ forward! {
     set_labels(start: usize, labels: &[i32]) -> ();
     labels(start: usize) -> Vec<i32>;
     v() -> Vec<f64>;
+    set_v(k: usize, v: &[f64]) -> ();
+    multipliers() -> Vec<f64>;
+    set_multipliers(lambda: &[f64]) -> ();
     explain(candidates: &Mat, rule: Rule) -> Vec<f64>;
     settle(column: &Mat, rule: Rule) -> ();
     unsettle(rule: Rule) -> ();
@@ -331,7 +373,14 @@ pub fn open_sparse<'a, T: Real, I: Index>(
     weights: Option<Vec<f64>>,
     transposed: Option<bool>,
 ) -> Result<Box<dyn Data + 'a>> {
-    Ok(Box::new(Local::new(points::Sparse::new(points, transposed), weights)?))
+    I::open(points, weights, transposed)
+}
+
+pub(crate) fn open_rows<'a, T: Real>(
+    rows: Sparse<'a, T>,
+    weights: Option<Vec<f64>>,
+) -> Result<Box<dyn Data + 'a>> {
+    Ok(Box::new(Local::new(rows, weights)?))
 }
 
 /// Opens a matrix of whichever kind, with weights where given.
