@@ -18,7 +18,7 @@
 //!
 //! The way of the data: [`matrix`] (what is in memory, the passes over it) → [`prepare`] (checks) →
 //! [`start`] → [`algorithms`], stepped by [`run`] → [`finish`] (feasible factors) → [`certificate`] →
-//! [`evaluate`]. [`pipeline`] is the whole flow on one screen, [`generate`] makes data to try it on.
+//! [`evaluate`] → `report` (pages and pictures). [`pipeline`] is the whole flow on one screen, [`generate`] makes data to try it on.
 
 pub mod algorithms;
 pub mod certificate;

@@ -147,7 +147,7 @@ fn inverse_root(yyt: &Mat) -> Mat {
 impl State for OnpState<'_> {
     fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
         self.t += 1;
-        if self.t % RECOMPUTE == 0 {
+        if self.t.is_multiple_of(RECOMPUTE) {
             if let Some(pending) = self.pending.take() {
                 self.store.accept(&pending)?;
             }
@@ -180,8 +180,9 @@ impl State for OnpState<'_> {
         if found {
             loop {
                 let longer = trial(&mut *self.store, beta * 1.1)?;
-                // Also ends on NaN, when β has left the range of numbers.
-                if !(longer.0 < best.0) {
+                // Not so for NaN either, when β has left the range of numbers.
+                let improves = longer.0 < best.0;
+                if !improves {
                     break;
                 }
                 beta *= 1.1;

@@ -42,6 +42,13 @@ fn basis(report: &Report, i: usize) -> Result<Option<Picture>> {
     gray(&report.outcome.solution.directions.column(i), shape).map(Some)
 }
 
+/// A point that is a picture, small.
+pub(super) fn point(report: &Report, j: usize) -> Result<Option<String>> {
+    let Some(shape) = report.feature_image else { return Ok(None) };
+    let picture = gray(&report.data.gather(&[j])?.data, shape)?;
+    picture.reduced(48).img(&super::words::point(report, j)).map(Some)
+}
+
 /// The truth in the colours of the clusters that match it; classes without a cluster get colours of
 /// their own, after those of the clusters.
 fn truth_colours(report: &Report) -> Vec<i32> {

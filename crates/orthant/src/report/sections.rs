@@ -29,6 +29,7 @@ struct Point {
     name: String,
     class: String,
     value: String,
+    picture: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -91,7 +92,7 @@ impl Sections {
 
 pub(super) fn sections(report: &Report, findings: &Findings) -> Result<Sections> {
     let named = report.features == Features::Named && report.feature_image.is_none();
-    let cards = if named || report.image.is_none() { cards(report, findings) } else { vec![] };
+    let cards = if named || report.image.is_none() { cards(report, findings)? } else { vec![] };
     let note = if report.vocabulary.is_some() || !named {
         String::new()
     } else {
@@ -240,7 +241,7 @@ fn sizes_note(report: &Report) -> String {
     note
 }
 
-fn cards(report: &Report, findings: &Findings) -> Vec<Card> {
+fn cards(report: &Report, findings: &Findings) -> Result<Vec<Card>> {
     let solution = &report.outcome.solution;
     let (one, many) = words::points(report);
     let named = report.features == Features::Named && report.feature_image.is_none();
@@ -257,7 +258,7 @@ fn cards(report: &Report, findings: &Findings) -> Vec<Card> {
                 detail: format!("{}: {} of the unit direction", words::feature(report, f), significant(u, 3)),
             });
             let other = cluster.distinctive.iter().filter(|t| !shown[..shown.len().min(5)].contains(&t.0));
-            Card {
+            Ok(Card {
                 number: i,
                 colour: super::colour::css(i),
                 size: counted(solution.sizes[i], one, many),
@@ -271,13 +272,18 @@ fn cards(report: &Report, findings: &Findings) -> Vec<Card> {
                 typical: cluster
                     .typical
                     .iter()
-                    .map(|&(j, cosine)| Point {
-                        name: words::point(report, j),
-                        class: report.truth.map_or(String::new(), |t| shortened(&t.classes[t.labels[j]], 30)),
-                        value: decimals(cosine, 3),
+                    .map(|&(j, cosine)| {
+                        Ok(Point {
+                            picture: maps::point(report, j)?,
+                            name: words::point(report, j),
+                            class: report
+                                .truth
+                                .map_or(String::new(), |t| shortened(&t.classes[t.labels[j]], 30)),
+                            value: decimals(cosine, 3),
+                        })
                     })
-                    .collect(),
-            }
+                    .collect::<Result<_>>()?,
+            })
         })
         .collect()
 }

@@ -116,7 +116,8 @@ fn pictures_as_points_have_their_directions_shown_as_pictures() {
     let page = html(&report).unwrap();
     assert_eq!(ids(&page), ["clusters", "parts", "features", "convergence", "margins", "made"]);
     balanced(&page);
-    assert_eq!(page.matches("<img").count(), 4);
+    // A direction and five typical pictures each.
+    assert_eq!(page.matches("<img").count(), 4 * 6);
     assert_eq!(pictures(&report).unwrap()[0].0, "basis-0.png");
 }
 

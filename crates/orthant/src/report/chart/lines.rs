@@ -278,14 +278,14 @@ fn drawn(series: &Series, x: &Scale, y: &Scale, most: usize) -> String {
         xs.push(format!("{a}"));
         ys.push(significant(b, 6).replace('−', "-"));
         marks += &series.marker.path(px, py, 4.0);
-        if let Some(&d) = series.deviation.get(i).filter(|d| **d > 0.0) {
-            if let (Some(low), Some(high)) = (y.place(b - d).or(Some(py)), y.place(b + d)) {
-                errors += &format!(
-                    "M{px:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h6M{:.1} {high:.1}h6",
-                    px - 3.0,
-                    px - 3.0
-                );
-            }
+        if let Some(&d) = series.deviation.get(i).filter(|d| **d > 0.0)
+            && let (Some(low), Some(high)) = (y.place(b - d).or(Some(py)), y.place(b + d))
+        {
+            errors += &format!(
+                "M{px:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h6M{:.1} {high:.1}h6",
+                px - 3.0,
+                px - 3.0
+            );
         }
     }
     let mut out = format!(

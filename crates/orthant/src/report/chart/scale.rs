@@ -89,7 +89,7 @@ impl Scale {
             false => x,
         };
         let share = (x - self.low) / (self.high - self.low);
-        share.is_finite().then(|| self.from + share * (self.to - self.from))
+        share.is_finite().then_some(self.from + share * (self.to - self.from))
     }
 
     /// Round values within the range, about `wanted` of them, with their labels.
