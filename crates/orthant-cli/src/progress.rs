@@ -2,11 +2,14 @@
 //! The same observer passes Ctrl-C on to the loop.
 
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use orthant::algorithms::{Goal, method};
+use orthant::checkpoint::Checkpoint;
+use orthant::read::write_whole;
 use orthant::run::{Event, Go, Observer};
 
 use crate::interrupt;
@@ -26,6 +29,15 @@ pub struct Watch {
     shown: Instant,
     /// When the stage in progress began, and which it is.
     stage: (Instant, String, usize),
+    saving: Option<Saving>,
+}
+
+/// Where and how often the work in progress is saved.
+struct Saving {
+    path: PathBuf,
+    every: Duration,
+    last: Instant,
+    failed: bool,
 }
 
 impl Watch {
@@ -38,7 +50,20 @@ impl Watch {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Watch { bar, quiet, title: String::new(), begun: now, shown: now, stage: (now, String::new(), 0) }
+        Watch {
+            bar,
+            quiet,
+            title: String::new(),
+            begun: now,
+            shown: now,
+            stage: (now, String::new(), 0),
+            saving: None,
+        }
+    }
+
+    /// Saves the work in progress now and then.
+    pub fn saving(&mut self, path: &Path, every: Duration) {
+        self.saving = Some(Saving { path: path.into(), every, last: Instant::now(), failed: false });
     }
 
     /// The next of several things begins.
@@ -115,6 +140,24 @@ impl Observer for Watch {
             self.show(event);
         }
         Go::On
+    }
+
+    fn wants_to_save(&mut self) -> bool {
+        self.saving
+            .as_ref()
+            .is_some_and(|saving| interrupt::happened() || saving.last.elapsed() >= saving.every)
+    }
+
+    fn save(&mut self, checkpoint: &Checkpoint) -> orthant::Result<()> {
+        let Some(saving) = &mut self.saving else { return Ok(()) };
+        saving.last = Instant::now();
+        // A full disk is no reason to lose the work: it goes on, and the user knows.
+        if let Err(error) = write_whole(&saving.path, |out| out.write_all(&checkpoint.to_bytes()))
+            && !std::mem::replace(&mut saving.failed, true)
+        {
+            eprintln!("orthant: the checkpoint cannot be saved, the work goes on: {error}");
+        }
+        Ok(())
     }
 }
 

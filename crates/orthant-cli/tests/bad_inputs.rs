@@ -108,6 +108,15 @@ const BAD: &[(&str, &str)] = &[
     ("cluster negative.csv -k 2 --out a/b/c", "negative.csv"),
     ("cluster set.npy -k 451 --out a", "-k: 451 clusters"),
     ("cluster set.npy -k 6 --force", "--out <DIR>"),
+    ("cluster set.npy -k 6 --checkpoint small.csv", "small.csv: exists already: go on from it with --resume"),
+    ("cluster set.npy -k 6 --checkpoint nowhere/x", "nowhere/x: the folder of the checkpoint does not exist"),
+    ("cluster set.npy -k 6 --checkpoint x --checkpoint-every -1", "a number of seconds from 0 is needed"),
+    ("cluster set.npy -k 6 --checkpoint-every 1", "--checkpoint <FILE>"),
+    ("cluster set.npy -k 6 --resume missing", "missing: No such file"),
+    (
+        "cluster set.npy -k 6 --resume small.csv",
+        "small.csv: the checkpoint is not one that this version wrote",
+    ),
     // The other commands.
     ("compare set.npy -k 0", "'-k <K>': a whole number from 1"),
     ("compare set.npy -k 6 --runs 0", "'--runs <N>': a whole number from 1"),

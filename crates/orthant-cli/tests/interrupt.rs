@@ -74,3 +74,34 @@ fn a_comparison_shows_what_it_has() {
     assert_eq!(output.status.code(), Some(130), "{err}");
     assert!(out.contains("EM-ONMF (residual)") && out.contains("Ctrl-C"), "{out}");
 }
+
+#[test]
+fn work_that_was_stopped_goes_on_to_the_same_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let work = "cluster big.npy -k 8 -a onp-mf --max-iterations 400 --json -q";
+    let child = begin(folder.path(), &format!("{work} --checkpoint saved --checkpoint-every 0 --out first"));
+    while !folder.path().join("saved").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    interrupt(&child);
+    let stopped = child.wait_with_output().unwrap();
+    assert_eq!(stopped.status.code(), Some(130));
+    let first: serde_json::Value = serde_json::from_slice(&stopped.stdout).unwrap();
+    assert!(first["iterations"].as_u64().unwrap() < 400);
+    // The same data and method, or none.
+    let other = support::run(folder.path(), "cluster big.npy -k 7 -a onp-mf --resume saved");
+    assert_eq!(other.status.code(), Some(2));
+    assert!(texts(&other).1.contains("saved: the checkpoint is of other work"));
+
+    let resumed =
+        support::object(folder.path(), &format!("{work} --resume saved --checkpoint saved --out second"));
+    let whole = support::object(folder.path(), &format!("{work} --out third"));
+    for key in ["iterations", "objective", "relative_error", "sizes", "runs"] {
+        assert_eq!(resumed[key], whole[key], "{key}");
+    }
+    let files = contents(folder.path());
+    for name in ["labels.txt", "centroids.npy", "weights.npy"] {
+        assert!(files[&format!("second/{name}")] == files[&format!("third/{name}")], "{name}");
+    }
+    assert!(!files.contains_key("saved"), "finished work needs no checkpoint");
+}

@@ -15,7 +15,7 @@ pub use parse::{Origin, Polish};
 pub use values::{MethodValues, default, number};
 pub use what::{SceneArgs, What};
 
-use parse::{origin, polish, positive, seed, threads};
+use parse::{origin, polish, positive, seconds, seed, threads};
 
 /// Orthogonal nonnegative matrix factorization: clusters of nonnegative data, each with a direction,
 /// and a statement of how good the answer is.
@@ -104,6 +104,16 @@ pub struct ClusterArgs {
     /// Print one JSON object on standard output
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Save the work in progress to this file now and then, and on Ctrl-C
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub checkpoint: Option<PathBuf>,
+    /// How often
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds, requires = "checkpoint",
+          allow_negative_numbers = true, help_heading = "Output")]
+    pub checkpoint_every: std::time::Duration,
+    /// Go on from a saved file: the same command otherwise, and the same answer to the last bit
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub resume: Option<PathBuf>,
     #[command(flatten)]
     pub work: WorkArgs,
 }

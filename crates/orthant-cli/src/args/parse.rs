@@ -1,6 +1,7 @@
 //! Values on the command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use orthant::start::{STARTS, Start};
 
@@ -42,6 +43,12 @@ pub fn threads(text: &str) -> Result<usize, String> {
         Ok(number @ 1..=MOST) => Ok(number),
         _ => Err(format!("a whole number from 1 to {MOST} is needed")),
     }
+}
+
+/// A time in seconds.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let parsed = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    parsed.ok_or_else(|| "a number of seconds from 0 is needed".into())
 }
 
 /// A start.

@@ -21,11 +21,14 @@ fn parameters() -> Vec<(&'static str, Vec<(&'static Method, &'static Parameter)>
     named
 }
 
+/// What a parameter means, and its defaults with the names of the methods that have them.
+type Meaning<'a> = (&'a str, Vec<(String, Vec<&'a str>)>);
+
 /// What a flag means to the methods that have it, with its defaults.
 fn help(users: &[(&Method, &Parameter)]) -> String {
     // What stands in parentheses is for the method's own page.
     let meaning = |p: &Parameter| p.help.split(" (").next().unwrap_or(p.help);
-    let mut meanings: Vec<(&str, Vec<(String, Vec<&str>)>)> = vec![];
+    let mut meanings: Vec<Meaning> = vec![];
     for (method, parameter) in users {
         let (text, value) = (meaning(parameter), default(parameter));
         let at = meanings.iter().position(|m| m.0 == text).unwrap_or_else(|| {
@@ -37,7 +40,7 @@ fn help(users: &[(&Method, &Parameter)]) -> String {
             None => meanings[at].1.push((value, vec![method.name])),
         }
     }
-    let in_words = |(text, defaults): &(&str, Vec<(String, Vec<&str>)>)| {
+    let in_words = |(text, defaults): &Meaning| {
         let defaults: Vec<String> =
             defaults.iter().map(|(value, names)| format!("{}: {value}", names.join(", "))).collect();
         format!("{text} [{}]", defaults.join("; "))

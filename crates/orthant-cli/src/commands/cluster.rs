@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use orthant::algorithms::method;
+use orthant::checkpoint::Checkpoint;
 use orthant::finish::Solution;
 use orthant::matrix::{Data, Mat, Rule};
+use orthant::pipeline::resume;
 use orthant::report::{self, Features, Made, Report};
 use orthant::run::Stop;
 use orthant::start::Start;
@@ -25,6 +27,10 @@ use crate::{interrupt, made, summary};
 pub fn run(args: &ClusterArgs) -> Result<()> {
     let mut job = job(args)?;
     let threads = load::threads(&args.work)?;
+    let saved = args.resume.as_deref().map(saved).transpose()?;
+    if let Some(path) = &args.checkpoint {
+        check_checkpoint(path, args.resume.as_deref())?;
+    }
     let folder = args.out.as_ref().map(|out| Folder::new(out, args.force)).transpose()?;
     let input = load::load(&args.data, args.work.quiet)?;
     job.start = args.start.as_ref().map(|origin| start(origin, &input, args.k)).transpose()?;
@@ -35,7 +41,14 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
 
     interrupt::working();
     let mut watch = Watch::new(args.work.quiet);
-    let outcome = cluster(&*data, &job, &mut watch).map_err(|error| input.located(error))?;
+    if let Some(path) = &args.checkpoint {
+        watch.saving(path, args.checkpoint_every);
+    }
+    let outcome = match saved {
+        Some((path, saved)) => resume(&*data, &job, saved, &mut watch)
+            .map_err(|error| load::locate(error, path, args.data.cluster))?,
+        None => cluster(&*data, &job, &mut watch).map_err(|error| input.located(error))?,
+    };
     watch.end();
 
     if !args.work.quiet {
@@ -52,6 +65,29 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     }
     if args.json {
         print_json(&summary::object(&input, &*data, &job, &outcome, threads)?)?;
+    }
+    if let (Some(path), false) = (&args.checkpoint, interrupt::happened()) {
+        // There is nothing left to go on from; if it stays, it does no harm.
+        let _ = std::fs::remove_file(path);
+    }
+    Ok(())
+}
+
+/// Work that was saved.
+fn saved(path: &Path) -> Result<(&Path, Checkpoint)> {
+    let name = || path.display().to_string();
+    let bytes = std::fs::read(path).with_context(name)?;
+    Ok((path, Checkpoint::from_bytes(&bytes).with_context(name)?))
+}
+
+/// A checkpoint is overwritten again and again, so it must not be anything else to begin with.
+fn check_checkpoint(path: &Path, resumed: Option<&Path>) -> Result<()> {
+    if path.exists() && resumed != Some(path) {
+        bail!("{}: exists already: go on from it with --resume, or remove it", path.display());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        bail!("{}: the folder of the checkpoint does not exist", path.display());
     }
     Ok(())
 }

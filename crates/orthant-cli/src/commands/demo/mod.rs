@@ -146,7 +146,7 @@ fn contest(args: &DemoArgs, threads: usize) -> Result<Demo> {
         Ok(())
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(&work)).collect();
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         let join = |worker: std::thread::ScopedJoinHandle<'_, Result<()>>| match worker.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
