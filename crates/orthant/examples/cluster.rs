@@ -27,18 +27,18 @@ fn main() -> orthant::Result<()> {
         best.stop(),
         outcome.seconds,
         outcome.certificate_seconds,
-        best.solution.sizes,
+        outcome.solution.sizes,
         best.objective,
     );
     if let Some(truth) = rest.first().filter(|a| *a != "em") {
         let (truth, _) = evaluate::classes(&read::lines(truth.as_ref())?);
         let mut mean = 0.0;
         for run in &outcome.runs {
-            mean += evaluate::scores(&run.solution.labels, &truth)?.accuracy;
+            mean += evaluate::scores(&run.labels, &truth)?.accuracy;
         }
         println!(
             "accuracy {:.4} mean {:.4}",
-            evaluate::scores(&best.solution.labels, &truth)?.accuracy,
+            evaluate::scores(&outcome.solution.labels, &truth)?.accuracy,
             mean / outcome.runs.len() as f64
         );
     }

@@ -40,7 +40,7 @@ fn main() -> orthant::Result<()> {
                         ..Job::new(method.name, 6)?
                     };
                     for run in cluster(&*data, &job, &mut ())?.runs {
-                        sum += evaluate::scores(&run.solution.labels, &made.truth)?.accuracy;
+                        sum += evaluate::scores(&run.labels, &made.truth)?.accuracy;
                         its += run.iterations();
                         count += 1;
                     }

@@ -10,7 +10,7 @@
 //! let made = Synthetic { noise: 0.01, ..Synthetic::default() }.generate()?;
 //! let data = open(&made.matrix, None)?;
 //! let outcome = cluster(&*data, &Job::new("onp-mf", 6)?, &mut ())?;
-//! let scores = orthant::evaluate::scores(&outcome.best().solution.labels, &made.truth)?;
+//! let scores = orthant::evaluate::scores(&outcome.solution.labels, &made.truth)?;
 //! assert!(scores.accuracy > 0.99);
 //! assert!(outcome.certificate.relative_error < 0.1);
 //! # Ok::<(), orthant::Error>(())

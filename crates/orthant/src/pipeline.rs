@@ -7,9 +7,10 @@ use crate::algorithms::{Algorithm, Goal, Method, Values, method};
 use crate::certificate::{Certificate, certify};
 use crate::error::{Error, Result};
 use crate::finish::{Solution, finish};
-use crate::matrix::Data;
+use crate::matrix::{Data, Mat, Rule};
 use crate::prepare::Problem;
 use crate::run::{Observer, Progress, Running, Stop, Trace, iterate};
+use crate::singular::dominant;
 use crate::start::{Start, Stream};
 
 /// What to do with the data.
@@ -71,10 +72,10 @@ pub struct Run {
     pub stages: Vec<Stage>,
     /// The method's own objective at the end, in the data's own units.
     pub objective: f64,
-    /// `‖M − UV‖/‖M‖` of the feasible solution.
+    /// `‖M − UV‖/‖M‖` of the best feasible U and V for its partition.
     pub relative_error: f64,
-    /// The feasible solution.
-    pub solution: Solution,
+    /// Cluster of each point; −1 for a point without one.
+    pub labels: Vec<i32>,
     /// How far the last iterate was from nonnegative.
     pub iterate_negativity: f64,
     /// How far the last iterate was from orthogonal.
@@ -103,6 +104,8 @@ pub struct Outcome {
     pub runs: Vec<Run>,
     /// Which of them has the best objective.
     pub best: usize,
+    /// The feasible solution of that one.
+    pub solution: Solution,
     /// How good that one is.
     pub certificate: Certificate,
     /// Seconds from the data in memory to the finished runs.
@@ -150,16 +153,23 @@ pub fn cluster(data: &dyn Data, job: &Job, observer: &mut dyn Observer) -> Resul
         finished.extend(run_batch(&problem, job, &*algorithm, &start, &streams, runs, observer)?);
     }
     let best = (1..finished.len()).fold(0, |best, run| {
-        if job.method.better(finished[run].objective, finished[best].objective) { run } else { best }
+        let (a, b) = (finished[run].objective, finished[best].objective);
+        if if job.polish { a < b } else { job.method.better(a, b) } { run } else { best }
     });
+    // Only the best run is worth factors of its own.
+    let mut store = data.store()?;
+    store.set_labels(0, &finished[best].labels)?;
+    let guess = Mat::zeros(data.shape().features, job.k);
+    let rule = if job.polish { Rule::Power } else { job.method.rule };
+    let solution = finish(&problem, &mut *store, 0, &guess, rule)?;
+    finished[best].labels = solution.labels.clone();
     let seconds = begun.elapsed().as_secs_f64();
     let certifying = Instant::now();
-    let mut store = data.store()?;
-    store.set_labels(0, &finished[best].solution.labels)?;
-    let certificate = certify(&problem, &mut *store, 0, &finished[best].solution)?;
+    let certificate = certify(&problem, &mut *store, 0, &solution)?;
     Ok(Outcome {
         runs: finished,
         best,
+        solution,
         certificate,
         seconds,
         certificate_seconds: certifying.elapsed().as_secs_f64(),
@@ -186,29 +196,32 @@ fn run_batch(
         norm2: facts.norm2,
     };
     let traces = iterate(&mut *state, streams.len(), running, observer)?;
+    let conclusions = (0..streams.len()).map(|run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
+    // What each partition explains, all runs in the same passes.
+    let all: Vec<usize> = (0..streams.len()).collect();
+    let guess = Mat::beside(&conclusions.iter().map(|c| &c.centroids).collect::<Vec<_>>());
+    let sigma2 = dominant(problem.data, state.store(), &all, &guess)?.sigma2;
     let mut finished = vec![];
-    for (run, trace) in traces.into_iter().enumerate() {
-        let conclusion = state.conclude(run)?;
+    for (run, (trace, conclusion)) in traces.into_iter().zip(conclusions).enumerate() {
         let mut objective = trace.history.last().map_or(f64::NAN, |p| p.objective);
+        let mut explained: f64 = sigma2[run * job.k..(run + 1) * job.k].iter().sum();
+        let mut labels = state.store().labels(run)?;
         let mut stages = vec![stage(job.method.name, trace)];
-        let mut solution = finish(problem, state.store(), run, &conclusion.centroids, job.method.rule)?;
         if job.polish && stages[0].stop != Stop::Cancelled {
-            let (polished, trace) = polish(problem, &solution, streams[run], runs, observer)?;
-            let explained = |s: &Solution| s.energy.iter().sum::<f64>();
-            if explained(&polished) >= explained(&solution) {
-                solution = polished;
+            let (polished, better, trace) = polish(problem, &labels, streams[run], runs, observer)?;
+            if better >= explained {
+                (labels, explained) = (polished, better);
             }
-            objective = (1.0 - explained(&solution)).max(0.0) * facts.norm2;
+            objective = facts.norm2 - explained;
             stages.push(stage("em-onmf", trace));
         }
-        let relative_error = (1.0 - solution.energy.iter().sum::<f64>()).max(0.0).sqrt();
         // Σ cos has no unit; the others are squares of the data's.
-        let unit = if job.method.goal == Goal::Most { 1.0 } else { facts.scale * facts.scale };
+        let unit = if job.method.goal == Goal::Most && !job.polish { 1.0 } else { facts.scale * facts.scale };
         finished.push(Run {
             stages,
             objective: objective / unit,
-            relative_error,
-            solution,
+            relative_error: (1.0 - explained / facts.norm2).max(0.0).sqrt(),
+            labels,
             iterate_negativity: conclusion.negativity,
             iterate_orthogonality: conclusion.orthogonality,
         });
@@ -220,17 +233,17 @@ fn stage(method: &'static str, trace: Trace) -> Stage {
     Stage { method, history: trace.history, stop: trace.stop.unwrap_or(Stop::MaxIterations) }
 }
 
-/// EM-ONMF from the labels of a solution.
+/// EM-ONMF from given labels: its labels, what they explain, and its course.
 fn polish(
     problem: &Problem,
-    solution: &Solution,
+    labels: &[i32],
     stream: Stream,
     runs: usize,
     observer: &mut dyn Observer,
-) -> Result<(Solution, Trace)> {
+) -> Result<(Vec<i32>, f64, Trace)> {
     let em = method("em-onmf")?;
     let algorithm = em.with(&Values::new())?;
-    let start = Start::Labels(Arc::new(solution.labels.clone()));
+    let start = Start::Labels(Arc::new(labels.to_vec()));
     let mut state = algorithm.begin(problem, &start, &[stream])?;
     let running = Running {
         method: em.name,
@@ -240,7 +253,7 @@ fn polish(
         norm2: problem.facts().norm2,
     };
     let mut traces = iterate(&mut *state, 1, running, observer)?;
-    let conclusion = state.conclude(0)?;
-    let polished = finish(problem, state.store(), 0, &conclusion.centroids, em.rule)?;
-    Ok((polished, traces.remove(0)))
+    let guess = state.conclude(0)?.centroids;
+    let sigma2 = dominant(problem.data, state.store(), &[0], &guess)?.sigma2;
+    Ok((state.store().labels(0)?, sigma2.iter().sum(), traces.remove(0)))
 }
