@@ -24,5 +24,5 @@ mod _orthant {
     #[pymodule_export]
     use crate::scores::scores;
     #[pymodule_export]
-    use crate::table::{methods, starts, version};
+    use crate::table::{default_method, methods, starts, version};
 }

@@ -14,6 +14,12 @@ pub(crate) fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// The method that the default stands for while the table has no line of its name.
+#[pyfunction]
+pub(crate) fn default_method() -> &'static str {
+    orthant::pipeline::DEFAULT_METHOD
+}
+
 /// All methods.
 #[pyfunction]
 pub(crate) fn methods(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use orthant::algorithms::method;
+use orthant::matrix::Rule;
 use orthant::run::{Event, Go, Observer};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -136,8 +138,13 @@ fn tell(py: Python<'_>, notice: &Notice, call: Option<&Py<PyAny>>) -> PyResult<G
     info.set_item("n_ended", event.ended)?;
     info.set_item("n_iter", event.iteration)?;
     info.set_item("max_iter", event.max_iterations)?;
-    info.set_item("objective", event.progress.objective)?;
-    info.set_item("share", event.progress.objective / event.norm2)?;
+    // Squared errors are of the scaled data, so they are told relative to it; other objectives have no unit.
+    match method(&notice.method) {
+        Ok(method) if method.rule == Rule::Power => {
+            info.set_item("relative_error", (event.progress.objective / event.norm2).max(0.0).sqrt())?
+        }
+        _ => info.set_item("objective", event.progress.objective)?,
+    }
     info.set_item("residual", event.progress.residual)?;
     info.set_item("converged", event.progress.converged)?;
     let answer = call.bind(py).call1((info,))?;
