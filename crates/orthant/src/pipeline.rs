@@ -171,6 +171,7 @@ pub fn cluster(data: &dyn Data, job: &Job, observer: &mut dyn Observer) -> Resul
     let seconds = begun.elapsed().as_secs_f64();
     let certifying = Instant::now();
     let certificate = certify(&problem, &mut *store, 0, &solution)?;
+    finished[best].relative_error = certificate.relative_error;
     Ok(Outcome {
         runs: finished,
         best,

@@ -155,6 +155,8 @@ impl State for OnpState<'_> {
         // U = argmin_{X ≥ 0} ‖M − XV‖² = max(0, MVᵀ), as VVᵀ = I.  [P, Alg. 2, line 3]
         let u = self.mvt.clone().map(|x| x.max(0.0));
         let utu = u.transpose_times(&u);
+        // ‖M − UV‖² of this V and its optimal U, for which ⟨U, MVᵀ⟩ = ‖U‖².
+        let objective = (self.problem.facts().norm2 - 2.0 * u.norm2() + utu.dot(&self.vvt)).max(0.0);
         // ρ grows before the V step.  [P, Alg. 2, line 6; the order is the authors']
         self.rho *= self.parameters.growth;
         let rho = self.rho;
@@ -211,12 +213,8 @@ impl State for OnpState<'_> {
             self.pending = Some(Accept { beta: 0.0, root: Mat::identity(self.problem.k), alpha });
         }
         let residual = (self.negative2 / self.problem.k as f64).sqrt();
-        // ‖M − UV‖² with U optimal for this V.
-        let u = self.mvt.clone().map(|x| x.max(0.0));
-        let objective =
-            self.problem.facts().norm2 - 2.0 * u.dot(&self.mvt) + u.transpose_times(&u).dot(&self.vvt);
         Ok(vec![Progress {
-            objective: objective.max(0.0),
+            objective,
             residual,
             converged: residual <= self.parameters.tolerance,
         }])

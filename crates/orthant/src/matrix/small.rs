@@ -2,6 +2,8 @@
 
 use nalgebra::DMatrix;
 
+use super::kernels::{dot, run, tall};
+
 /// A row-major float64 matrix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mat {
@@ -97,41 +99,25 @@ impl Mat {
         Mat::from_fn(self.cols, self.rows, |i, j| self[(j, i)])
     }
 
-    /// `A·B`.
+    /// `A·B`, for tall A.
     pub fn times(&self, b: &Mat) -> Mat {
         assert_eq!(self.cols, b.rows);
         let mut product = Mat::zeros(self.rows, b.cols);
-        for i in 0..self.rows {
-            let out = &mut product.data[i * b.cols..(i + 1) * b.cols];
-            for (l, &a) in self.row(i).iter().enumerate() {
-                for (o, &x) in out.iter_mut().zip(b.row(l)) {
-                    *o += a * x;
-                }
-            }
-        }
+        run(tall::Times { a: &self.data, k: self.cols, r: &b.data, l: b.cols, out: &mut product.data });
         product
     }
 
-    /// `Aᵀ·B`, for tall A and B: one walk down both.
+    /// `Aᵀ·B`, for tall A and B.
     pub fn transpose_times(&self, b: &Mat) -> Mat {
         assert_eq!(self.rows, b.rows);
         let mut product = Mat::zeros(self.cols, b.cols);
-        for f in 0..self.rows {
-            let row = b.row(f);
-            for (i, &a) in self.row(f).iter().enumerate() {
-                if a != 0.0 {
-                    for (o, &x) in product.data[i * b.cols..(i + 1) * b.cols].iter_mut().zip(row) {
-                        *o += a * x;
-                    }
-                }
-            }
-        }
+        run(tall::Gram { a: &self.data, k: self.cols, b: &b.data, l: b.cols, gram: &mut product.data });
         product
     }
 
     /// `⟨A, B⟩`, the sum of the products of their entries.
     pub fn dot(&self, b: &Mat) -> f64 {
-        self.data.iter().zip(&b.data).map(|(x, y)| x * y).sum()
+        dot(&self.data, &b.data)
     }
 
     /// `‖A‖²` (Frobenius).

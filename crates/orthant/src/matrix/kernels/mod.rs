@@ -6,6 +6,7 @@
 
 pub(crate) mod dense;
 pub(crate) mod sparse;
+pub(crate) mod tall;
 
 use std::sync::OnceLock;
 

@@ -43,9 +43,10 @@ pub(crate) struct Product<'a, 'd, T: Clone, I: Clone> {
     pub out: &'a mut [f64],
 }
 
-/// Q vectors of columns for one row.
+/// Q vectors of columns for one row, with W sums of each side by side: entry after entry into the same
+/// sum would wait for the multiplication before.
 #[inline(always)]
-fn gather<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize>(
+fn gather<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize, const W: usize>(
     columns: &[I],
     values: &[T],
     scale: f64,
@@ -53,8 +54,8 @@ fn gather<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize>(
     pitch: usize,
     out: &mut [f64],
 ) {
-    let mut sums = [[0.0f64; L]; Q];
-    for (c, &x) in columns.iter().zip(values) {
+    let mut sums = [[[0.0f64; L]; Q]; W];
+    let mut add = |way: usize, c: I, x: T| {
         let x: f64 = x.into();
         let x = x * scale;
         let at = c.at() * pitch;
@@ -62,13 +63,27 @@ fn gather<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize>(
             // In range: `Csr::new` has checked every column, and rows of `u` are padded to whole vectors.
             let vector: [f64; L] = load(u, at + q * L);
             for l in 0..L {
-                sums[q][l] = sums[q][l].plus::<FMA>(x, vector[l]);
+                sums[way][q][l] = sums[way][q][l].plus::<FMA>(x, vector[l]);
             }
+        }
+    };
+    let (groups, values_groups) = (columns.chunks_exact(W), values.chunks_exact(W));
+    for (c, x) in groups.remainder().iter().zip(values_groups.remainder()) {
+        add(0, *c, *x);
+    }
+    for (c, x) in groups.zip(values_groups) {
+        for way in 0..W {
+            add(way, c[way], x[way]);
         }
     }
     for q in 0..Q {
+        for way in 1..W {
+            for l in 0..L {
+                sums[0][q][l] += sums[way][q][l];
+            }
+        }
         let width = (out.len() - q * L).min(L);
-        out[q * L..q * L + width].copy_from_slice(&sums[q][..width]);
+        out[q * L..q * L + width].copy_from_slice(&sums[0][q][..width]);
     }
 }
 
@@ -92,14 +107,14 @@ impl<T: Real, I: Index> Kernel for Product<'_, '_, T, I> {
                 let u = &rows[c..];
                 let out = &mut out[c..(c + vectors * L).min(*width)];
                 match vectors {
-                    1 => gather::<T, I, L, FMA, 1>(columns, values, scale, u, *pitch, out),
-                    2 => gather::<T, I, L, FMA, 2>(columns, values, scale, u, *pitch, out),
-                    3 => gather::<T, I, L, FMA, 3>(columns, values, scale, u, *pitch, out),
-                    4 => gather::<T, I, L, FMA, 4>(columns, values, scale, u, *pitch, out),
-                    5 => gather::<T, I, L, FMA, 5>(columns, values, scale, u, *pitch, out),
-                    6 => gather::<T, I, L, FMA, 6>(columns, values, scale, u, *pitch, out),
-                    7 => gather::<T, I, L, FMA, 7>(columns, values, scale, u, *pitch, out),
-                    _ => gather::<T, I, L, FMA, 8>(columns, values, scale, u, *pitch, out),
+                    1 => gather::<T, I, L, FMA, 1, 4>(columns, values, scale, u, *pitch, out),
+                    2 => gather::<T, I, L, FMA, 2, 4>(columns, values, scale, u, *pitch, out),
+                    3 => gather::<T, I, L, FMA, 3, 2>(columns, values, scale, u, *pitch, out),
+                    4 => gather::<T, I, L, FMA, 4, 2>(columns, values, scale, u, *pitch, out),
+                    5 => gather::<T, I, L, FMA, 5, 1>(columns, values, scale, u, *pitch, out),
+                    6 => gather::<T, I, L, FMA, 6, 1>(columns, values, scale, u, *pitch, out),
+                    7 => gather::<T, I, L, FMA, 7, 1>(columns, values, scale, u, *pitch, out),
+                    _ => gather::<T, I, L, FMA, 8, 1>(columns, values, scale, u, *pitch, out),
                 }
                 c += vectors * L;
             }

@@ -183,3 +183,32 @@ fn dot_and_axpy_equal_plain_loops() {
         assert_eq!(y, expected);
     }
 }
+
+#[test]
+fn tall_products_equal_plain_loops() {
+    for rows in [0, 1, 2, 5, 17, 40] {
+        for k in [1, 2, 3, 4, 7, 8, 9, 13, 20] {
+            for l in [1, 2, 5, 8, 9, 16, 17, 33] {
+                let (a, b, r) = (numbers(rows * k, 10), numbers(rows * l, 11), numbers(k * l, 12));
+                for form in forms() {
+                    let mut gram = vec![1.0; k * l];
+                    run_form(form, tall::Gram { a: &a, k, b: &b, l, gram: &mut gram });
+                    let mut out = vec![f64::NAN; rows * l];
+                    run_form(form, tall::Times { a: &a, k, r: &r, l, out: &mut out });
+                    for i in 0..k {
+                        for j in 0..l {
+                            let plain: f64 = (0..rows).map(|f| a[f * k + i] * b[f * l + j]).sum();
+                            assert_eq!(gram[i * l + j], 1.0 + plain, "{form} gram {rows} x {k}, {l}");
+                        }
+                    }
+                    for f in 0..rows {
+                        for j in 0..l {
+                            let plain: f64 = (0..k).map(|i| a[f * k + i] * r[i * l + j]).sum();
+                            assert_eq!(out[f * l + j], plain, "{form} times {rows} x {k}, {l}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -9,16 +9,11 @@ use super::assign::largest;
 use super::{LocalStore, Points, in_order, split};
 use crate::matrix::Mat;
 use crate::matrix::data::Multiplied;
-use crate::matrix::kernels::Real;
+use crate::matrix::kernels::{Real, run, tall};
 
-/// `gram += aᵢbⱼ` over rows a, b of k numbers.
-#[inline(always)]
-pub(super) fn add_outer(gram: &mut [f64], a: &[f64], b: &[f64]) {
-    for (row, &a) in gram.chunks_exact_mut(b.len()).zip(a) {
-        for (g, &b) in row.iter_mut().zip(b) {
-            *g += a * b;
-        }
-    }
+/// `gram += Σ aᵢbⱼ` over rows a, b of k numbers.
+pub(super) fn add_gram(gram: &mut Mat, a: &[f64], b: &[f64]) {
+    run(tall::Gram { a, k: gram.rows, b, l: gram.cols, gram: &mut gram.data });
 }
 
 /// Matrices added in order.
@@ -112,7 +107,7 @@ impl<P: Points> LocalStore<'_, P> {
             let mut weighted = vec![];
             for rows in data.blocks(chunk) {
                 let v = &v[rows.start * k..rows.end * k];
-                v.chunks_exact(k).for_each(|v| add_outer(&mut gram.data, v, v));
+                add_gram(&mut gram, v, v);
                 if let Some(sums) = &mut sums {
                     weighted.clear();
                     let each = v.chunks_exact(k).zip(rows.clone());
@@ -137,6 +132,7 @@ impl<P: Points> LocalStore<'_, P> {
     pub(super) fn multiply_and_sum(&mut self, u: &Mat, q: &Mat, shrink: f64, floor: f64) -> Multiplied {
         let (data, k) = (self.data, self.k);
         let packed = data.points.pack(u);
+        let qt = q.transpose();
         let later = data.points.has_transposed();
         let chunks = data.chunks_with_sums(2 * k);
         let jobs = chunks.iter().cloned().zip(split(&mut self.v, &chunks, k)).collect();
@@ -145,17 +141,17 @@ impl<P: Points> LocalStore<'_, P> {
             let mut gram = Mat::zeros(k, k);
             let (mut cross, mut old2) = (0.0, 0.0);
             let mut scores = vec![0.0; data.points.block() * k];
-            let mut qv = vec![0.0; k];
+            let mut qv = vec![0.0; data.points.block() * k];
             for rows in data.blocks(chunk.clone()) {
                 let scores = &mut scores[..rows.len() * k];
                 data.points.scores(rows.clone(), data.facts.scale, &packed, scores);
                 let v = &mut v[(rows.start - chunk.start) * k..(rows.end - chunk.start) * k];
-                for ((v, t), j) in v.chunks_exact_mut(k).zip(scores.chunks_exact_mut(k)).zip(rows.clone()) {
+                v.iter_mut().for_each(|v| *v *= shrink);
+                let qv = &mut qv[..rows.len() * k];
+                run(tall::Times { a: v, k, r: &qt.data, l: k, out: qv });
+                let each = v.chunks_exact_mut(k).zip(scores.chunks_exact_mut(k)).zip(qv.chunks_exact(k));
+                for (((v, t), qv), j) in each.zip(rows.clone()) {
                     let w = data.root_weight(j);
-                    v.iter_mut().for_each(|v| *v *= shrink);
-                    for (i, qv) in qv.iter_mut().enumerate() {
-                        *qv = q.row(i).iter().zip(&*v).map(|(q, v)| q * v).sum();
-                    }
                     for i in 0..k {
                         let old = v[i];
                         // A row of V that is zero everywhere stays where it is instead of becoming NaN.
@@ -165,8 +161,8 @@ impl<P: Points> LocalStore<'_, P> {
                         old2 += old * old;
                         t[i] = v[i] * w;
                     }
-                    add_outer(&mut gram.data, v, v);
                 }
+                add_gram(&mut gram, v, v);
                 if let Some(sums) = &mut sums {
                     data.points.add(sums, rows, data.facts.scale, scores);
                 }

@@ -1,47 +1,27 @@
 //! The passes of ONP-MF: one fused pass over the data, and trials that touch V and D alone.
 
-use super::factors::{add_all, add_outer};
+use super::factors::{add_all, add_gram};
 use super::{LocalStore, Points, in_order, split};
 use crate::matrix::Mat;
 use crate::matrix::data::{Accept, Stepped};
-use crate::matrix::kernels::{Kernel, run};
+use crate::matrix::kernels::{Kernel, run, tall};
 
-/// `v ← root·(v + beta·d)`; `y` is room for k numbers.
-#[inline(always)]
+/// `V ← root·(V + beta·D)` for a block of points; `y` is room for as many numbers as V.
 fn project(v: &mut [f64], d: &[f64], beta: f64, root: &Mat, y: &mut [f64]) {
-    let k = v.len();
-    for i in 0..k {
-        y[i] = v[i] + beta * d[i];
+    for ((y, v), d) in y.iter_mut().zip(&*v).zip(d) {
+        *y = v + beta * d;
     }
-    // The root is symmetric: column by column, so that the inner loop runs along memory.
-    v.fill(0.0);
-    for l in 0..k {
-        for (v, r) in v.iter_mut().zip(root.row(l)) {
-            *v += y[l] * r;
-        }
-    }
+    // The root is symmetric, so that rows of V may be multiplied from the right.
+    run(tall::Times { a: y, k: root.rows, r: &root.data, l: root.rows, out: v });
 }
 
-#[inline(always)]
 fn step_multipliers(lambda: &mut [f64], v: &[f64], alpha: f64) {
     for (lambda, v) in lambda.iter_mut().zip(v) {
         *lambda = (*lambda - alpha * v).max(0.0);
     }
 }
 
-/// A block's share of the step, compiled for wide registers.
-struct StepBlock<'a> {
-    v: &'a mut [f64],
-    d: &'a mut [f64],
-    lambda: &'a mut [f64],
-    /// UᵀM of the block's points, √w included; becomes T.
-    t: &'a mut [f64],
-    utu: &'a Mat,
-    rho: f64,
-    accept: Option<&'a Accept>,
-    grams: &'a mut Grams,
-}
-
+/// What a step sums besides MDᵀ.
 struct Grams {
     vvt: Mat,
     vdt: Mat,
@@ -51,75 +31,85 @@ struct Grams {
     negative2: f64,
 }
 
-impl Kernel for StepBlock<'_> {
-    type T = f64;
-    type Out = ();
+/// The step on one block, given UᵀM (√w included) in `t`, which becomes T = UᵀM + Λ; `y` is room.
+struct Step<'a> {
+    utu: &'a Mat,
+    rho: f64,
+    accept: Option<&'a Accept>,
+}
 
-    #[inline(always)]
-    fn run<const L: usize, const FMA: bool>(self) {
-        let StepBlock { v, d, lambda, t, utu, rho, accept, grams } = self;
-        let k = utu.rows;
-        let mut y = vec![0.0; k];
-        let rows = v
-            .chunks_exact_mut(k)
-            .zip(d.chunks_exact_mut(k))
-            .zip(lambda.chunks_exact_mut(k))
-            .zip(t.chunks_exact_mut(k));
-        for (((v, d), lambda), t) in rows {
-            if let Some(Accept { beta, root, alpha }) = accept {
-                project(v, d, *beta, root, &mut y);
-                step_multipliers(lambda, v, *alpha);
-            }
-            // D = T − UᵀU·V + ρ·max(−V, 0), with T = UᵀM + Λ.  [P, eq. (lag): −∇_V L]
-            y.fill(0.0);
-            for l in 0..k {
-                for (y, a) in y.iter_mut().zip(utu.row(l)) {
-                    *y += v[l] * a;
-                }
-            }
-            for i in 0..k {
-                t[i] += lambda[i];
-                let negative = (-v[i]).max(0.0);
-                grams.negative2 += negative * negative;
-                d[i] = t[i] - y[i] + rho * negative;
-            }
-            add_outer(&mut grams.vvt.data, v, v);
-            add_outer(&mut grams.vdt.data, v, d);
-            add_outer(&mut grams.ddt.data, d, d);
-            add_outer(&mut grams.tvt.data, t, v);
-            add_outer(&mut grams.tdt.data, t, d);
+impl Step<'_> {
+    fn block(&self, v: &mut [f64], d: &mut [f64], lambda: &mut [f64], t: &mut [f64], y: &mut [f64], grams: &mut Grams) {
+        if let Some(Accept { beta, root, alpha }) = self.accept {
+            project(v, d, *beta, root, y);
+            step_multipliers(lambda, v, *alpha);
         }
+        // D = T − UᵀU·V + ρ·max(−V, 0)  [P, eq. (lag): −∇_V L]
+        let k = self.utu.rows;
+        run(tall::Times { a: v, k, r: &self.utu.data, l: k, out: y });
+        grams.negative2 += run(Direction { v, lambda, y, t, d, rho: self.rho });
+        add_gram(&mut grams.vvt, v, v);
+        add_gram(&mut grams.vdt, v, d);
+        add_gram(&mut grams.ddt, d, d);
+        add_gram(&mut grams.tvt, t, v);
+        add_gram(&mut grams.tdt, t, d);
     }
 }
 
-struct TrialBlock<'a> {
+/// `T ← T + Λ`, `D ← T − Y + ρ·max(−V, 0)`; returns `‖min(V, 0)‖²`.
+struct Direction<'a> {
     v: &'a [f64],
-    d: &'a [f64],
-    trials: &'a [(f64, &'a Mat)],
-    negative2: &'a mut [f64],
+    lambda: &'a [f64],
+    y: &'a [f64],
+    t: &'a mut [f64],
+    d: &'a mut [f64],
+    rho: f64,
 }
 
-impl Kernel for TrialBlock<'_> {
+impl Kernel for Direction<'_> {
     type T = f64;
-    type Out = ();
+    type Out = f64;
 
     #[inline(always)]
-    fn run<const L: usize, const FMA: bool>(self) {
-        let TrialBlock { v, d, trials, negative2 } = self;
-        let Some(k) = trials.first().map(|t| t.1.rows) else { return };
-        let (mut new, mut y) = (vec![0.0; k], vec![0.0; k]);
-        for (v, d) in v.chunks_exact(k).zip(d.chunks_exact(k)) {
-            for ((beta, root), sum) in trials.iter().zip(&mut *negative2) {
-                new.copy_from_slice(v);
-                project(&mut new, d, *beta, root, &mut y);
-                for v in &new {
-                    let negative = v.min(0.0);
-                    *sum += negative * negative;
-                }
-            }
+    fn run<const L: usize, const FMA: bool>(self) -> f64 {
+        let Direction { v, lambda, y, t, d, rho } = self;
+        for ((((t, d), v), lambda), y) in t.iter_mut().zip(d).zip(v).zip(lambda).zip(y) {
+            *t += lambda;
+            *d = *t - y + rho * (-v).max(0.0);
         }
+        negative_norm2::<L>(v)
     }
 }
+
+/// `‖min(v, 0)‖²`, lane by lane so that it vectorises.
+#[inline(always)]
+fn negative_norm2<const L: usize>(v: &[f64]) -> f64 {
+    let mut sums = [0.0f64; L];
+    let chunks = v.chunks_exact(L);
+    let rest: f64 = chunks.remainder().iter().map(|v| v.min(0.0) * v.min(0.0)).sum();
+    for chunk in chunks {
+        for l in 0..L {
+            let negative = chunk[l].min(0.0);
+            sums[l] += negative * negative;
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+struct NegativeNorm2<'a>(&'a [f64]);
+
+impl Kernel for NegativeNorm2<'_> {
+    type T = f64;
+    type Out = f64;
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) -> f64 {
+        negative_norm2::<L>(self.0)
+    }
+}
+
+/// Points of V and D that a trial holds in the first-level cache.
+const TRIAL_BLOCK: usize = 64;
 
 impl<P: Points> LocalStore<'_, P> {
     pub(super) fn step_and_sum(&mut self, u: &Mat, utu: &Mat, rho: f64, accept: Option<&Accept>) -> Stepped {
@@ -142,7 +132,8 @@ impl<P: Points> LocalStore<'_, P> {
             let zero = || Mat::zeros(k, k);
             let mut grams =
                 Grams { vvt: zero(), vdt: zero(), ddt: zero(), tvt: zero(), tdt: zero(), negative2: 0.0 };
-            let mut t = vec![0.0; data.points.block().min(chunk.len()) * k];
+            let room = data.points.block().min(chunk.len()) * k;
+            let (mut t, mut y) = (vec![0.0; room], vec![0.0; room]);
             for rows in data.blocks(chunk.clone()) {
                 let t = &mut t[..rows.len() * k];
                 data.points.scores(rows.clone(), data.facts.scale, &packed, t);
@@ -154,7 +145,7 @@ impl<P: Points> LocalStore<'_, P> {
                 let range = (rows.start - chunk.start) * k..(rows.end - chunk.start) * k;
                 let (v, d) = (&mut v[range.clone()], &mut d[range.clone()]);
                 let lambda = &mut lambda[range];
-                run(StepBlock { v, d, lambda, t, utu, rho, accept, grams: &mut grams });
+                Step { utu, rho, accept }.block(v, d, lambda, t, &mut y[..rows.len() * k], &mut grams);
                 if let Some(sums) = &mut sums {
                     t.copy_from_slice(d);
                     if data.weights.is_some() {
@@ -191,8 +182,16 @@ impl<P: Points> LocalStore<'_, P> {
         let count = if v.len() * k < super::SMALL { 1 } else { 64 };
         let parts = in_order(data.cut(count), |chunk| {
             let mut negative2 = vec![0.0; trials.len()];
-            let range = chunk.start * k..chunk.end * k;
-            run(TrialBlock { v: &v[range.clone()], d: &d[range], trials, negative2: &mut negative2 });
+            let (mut y, mut new) = (vec![0.0; TRIAL_BLOCK * k], vec![0.0; TRIAL_BLOCK * k]);
+            let blocks = v[chunk.start * k..chunk.end * k].chunks(TRIAL_BLOCK * k);
+            for (v, d) in blocks.zip(d[chunk.start * k..chunk.end * k].chunks(TRIAL_BLOCK * k)) {
+                let (y, new) = (&mut y[..v.len()], &mut new[..v.len()]);
+                for ((beta, root), sum) in trials.iter().zip(&mut negative2) {
+                    new.copy_from_slice(v);
+                    project(new, d, *beta, root, y);
+                    *sum += run(NegativeNorm2(new));
+                }
+            }
             negative2
         });
         let mut total = vec![0.0; trials.len()];
@@ -203,12 +202,8 @@ impl<P: Points> LocalStore<'_, P> {
     }
 
     pub(super) fn accept(&mut self, accept: &Accept) {
-        let k = self.k;
-        let mut y = vec![0.0; k];
-        for j in 0..self.points() {
-            let range = j * k..(j + 1) * k;
-            project(&mut self.v[range.clone()], &self.d[range.clone()], accept.beta, &accept.root, &mut y);
-            step_multipliers(&mut self.lambda[range.clone()], &self.v[range], accept.alpha);
-        }
+        let mut y = vec![0.0; self.v.len()];
+        project(&mut self.v, &self.d, accept.beta, &accept.root, &mut y);
+        step_multipliers(&mut self.lambda, &self.v, accept.alpha);
     }
 }

@@ -1,0 +1,186 @@
+//! Every method of the table × every kind of data: whatever is promised of all of them.
+
+mod common;
+
+use common::*;
+use orthant::algorithms::METHODS;
+use orthant::pipeline::Job;
+use orthant::start::{STARTS, Start};
+use std::sync::Arc;
+
+const FEATURES: usize = 12;
+
+/// The solution is feasible and its certificate is what plain loops find.
+fn check_feasible(x: &[f64], weights: Option<&[f64]>, kind: &str, job: &Job) {
+    let data = open_kind(kind, x, FEATURES, weights.map(<[f64]>::to_vec));
+    let outcome = run(&*data, job);
+    let what = format!("{} on {kind} from {}", job.method.name, job.start().name());
+    let single = kind.contains("f32");
+    let (solution, certificate) = (&outcome.solution, &outcome.certificate);
+    let tolerance = if single { 2e-6 } else { 1e-10 };
+
+    for (j, point) in x.chunks_exact(FEATURES).enumerate() {
+        let zero = point.iter().all(|&v| v == 0.0);
+        let label = solution.labels[j];
+        assert!((-1..job.k as i32).contains(&label), "{what}: label {label}");
+        if !job.method.zero_is_a_point {
+            assert_eq!(zero, label == -1, "{what}: point {j}");
+        }
+        assert!(solution.v[j] >= 0.0, "{what}: v of point {j} is {}", solution.v[j]);
+    }
+    assert!(solution.u.data.iter().all(|&u| u >= 0.0), "{what}: U has a negative entry");
+    // VVᵀ = I: every cluster has points, and their squares sum to one.
+    for i in 0..job.k {
+        let members = (0..solution.labels.len()).filter(|&j| solution.labels[j] == i as i32);
+        let squares: f64 = members.map(|j| weights.map_or(1.0, |w| w[j]) * solution.v[j] * solution.v[j]).sum();
+        assert!((squares - 1.0).abs() < 1e-12, "{what}: row {i} of V has norm² {squares}");
+        assert!(solution.sizes[i] > 0, "{what}: cluster {i} is empty");
+    }
+    assert!(certificate.orthogonality_residual < 1e-12, "{what}");
+    assert!(certificate.smallest_entry >= 0.0, "{what}");
+    // Decreasing energy.
+    assert!(solution.energy.windows(2).all(|e| e[0] >= e[1] * (1.0 - 1e-12)), "{what}: {:?}", solution.energy);
+
+    let plain = plain_error(x, FEATURES, weights, &solution.u, &solution.v, &solution.labels);
+    let error = certificate.relative_error;
+    assert!((plain - error).abs() < tolerance, "{what}: certificate {error}, plain loops {plain}");
+    assert!(certificate.lower_bound <= error && certificate.lower_bound >= 0.0, "{what}");
+    assert!((0.0..=1.0).contains(&certificate.energy_share), "{what}");
+    let partition = plain_partition_error(x, FEATURES, weights, &solution.labels, job.k);
+    assert!((partition - error).abs() < 10.0 * tolerance.sqrt().max(1e-6), "{what}: {error}, at best {partition}");
+    assert!(!outcome.best().stages.is_empty() && outcome.best().iterations() > 0, "{what}");
+    assert!(outcome.best().stages[0].history.iter().all(|p| p.objective.is_finite()), "{what}");
+}
+
+#[test]
+fn every_method_gives_feasible_factors_on_every_kind_of_data() {
+    let x = clustered(90, FEATURES, 4, 1);
+    let weights: Vec<f64> = (0..90).map(|j| [1.0, 0.0, 2.5, 0.3][j % 4]).collect();
+    for method in METHODS {
+        for kind in KINDS {
+            let job = Job { seed: 7, ..short(method, 4) };
+            check_feasible(&x, None, kind, &job);
+            check_feasible(&x, Some(&weights), kind, &job);
+        }
+    }
+}
+
+#[test]
+fn every_method_takes_every_start() {
+    let x = clustered(60, FEATURES, 3, 2);
+    let labels: Vec<i32> = (0..60).map(|j| (j % 3) as i32).collect();
+    let centroids = orthant::matrix::Mat::from_fn(FEATURES, 3, |f, i| if f % 3 == i { 1.0 } else { 0.1 });
+    for method in METHODS {
+        let named = STARTS.iter().map(|(name, _)| Start::named(name).unwrap());
+        let given = [Start::Labels(Arc::new(labels.clone())), Start::Centroids(Arc::new(centroids.clone()))];
+        for start in named.chain(given) {
+            for kind in ["dense f64", "sparse f64, no transposed copy"] {
+                check_feasible(&x, None, kind, &Job { start: Some(start.clone()), ..short(method, 3) });
+            }
+        }
+    }
+}
+
+#[test]
+fn extreme_numbers_of_clusters_and_shapes_are_no_special_cases() {
+    let x = clustered(20, FEATURES, 3, 3);
+    let nonzero = 20 - 1;
+    let duplicates: Vec<f64> = (0..10).flat_map(|_| x[..FEATURES].to_vec()).collect();
+    let mut unmet = clustered(20, FEATURES, 2, 4);
+    // One point lives on a feature of its own: its score with every other direction is 0.
+    for row in unmet.chunks_exact_mut(FEATURES) {
+        row[FEATURES - 1] = 0.0;
+    }
+    unmet[..FEATURES].fill(0.0);
+    unmet[FEATURES - 1] = 0.01;
+    for method in METHODS {
+        for kind in ["dense f64", "dense f32", "sparse f64"] {
+            check_feasible(&x, None, kind, &short(method, 1));
+            check_feasible(&x, None, kind, &short(method, nonzero));
+            check_feasible(&duplicates, None, kind, &short(method, 3));
+            check_feasible(&duplicates, None, kind, &short(method, 10));
+            check_feasible(&unmet, None, kind, &short(method, 2));
+        }
+    }
+}
+
+#[test]
+fn one_feature_is_enough() {
+    for method in METHODS {
+        let data = open_kind("dense f64", &[1.0, 2.0, 0.0, 5.0, 4.0], 1, None);
+        let outcome = run(&*data, &short(method, 2));
+        // Rank one: nothing is left to explain, whatever the partition.
+        assert!(outcome.certificate.relative_error < 1e-7, "{}: {:?}", method.name, outcome.certificate);
+        assert!(outcome.solution.sizes.iter().all(|&s| s > 0));
+    }
+}
+
+#[test]
+fn dense_and_sparse_data_give_the_same_answer() {
+    let x = clustered(120, FEATURES, 4, 5);
+    let weights: Vec<f64> = (0..120).map(|j| 0.5 + (j % 3) as f64).collect();
+    for method in METHODS {
+        for weights in [None, Some(weights.clone())] {
+            let job = Job { seed: 3, ..short(method, 4) };
+            let reference = run(&*open_kind("dense f64", &x, FEATURES, weights.clone()), &job);
+            for kind in KINDS.iter().filter(|k| k.contains("sparse f64")) {
+                let other = run(&*open_kind(kind, &x, FEATURES, weights.clone()), &job);
+                assert_eq!(reference.solution.labels, other.solution.labels, "{} on {kind}", method.name);
+                let (a, b) = (reference.certificate.relative_error, other.certificate.relative_error);
+                assert!((a - b).abs() < 1e-12, "{} on {kind}: {a} {b}", method.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_never_changes_a_bit() {
+    // Large enough that every pass is cut into several chunks.
+    let (points, features) = (3000, 40);
+    let x = clustered(points, features, 5, 6);
+    for method in METHODS {
+        let values = method.parameters.iter().any(|p| p.name == "max-iterations");
+        assert!(values, "every method has a limit");
+        let job = Job {
+            values: orthant::algorithms::Values::new().set("max-iterations", 40.0),
+            runs: 3,
+            polish: method.name == "onp-mf",
+            ..Job::new(method.name, 5).unwrap()
+        };
+        for kind in ["dense f64", "dense f32", "sparse f64", "sparse f64, no transposed copy"] {
+            let outcomes: Vec<_> = [1, 2, 3, 7]
+                .iter()
+                .map(|&threads| {
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                    pool.install(|| run(&*open_kind(kind, &x, features, None), &job))
+                })
+                .collect();
+            for other in &outcomes[1..] {
+                let first = &outcomes[0];
+                assert_eq!(first.solution.labels, other.solution.labels, "{} on {kind}", method.name);
+                assert_eq!(first.solution.u, other.solution.u, "{} on {kind}", method.name);
+                assert_eq!(first.solution.v, other.solution.v, "{} on {kind}", method.name);
+                assert_eq!(first.certificate, other.certificate, "{} on {kind}", method.name);
+                for (a, b) in first.runs.iter().zip(&other.runs) {
+                    assert_eq!(a.objective.to_bits(), b.objective.to_bits(), "{} on {kind}", method.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn runs_do_not_depend_on_how_many_there_are() {
+    let x = clustered(100, FEATURES, 4, 8);
+    for method in METHODS.iter().filter(|m| m.starts.contains(&"random")) {
+        let data = open_kind("dense f64", &x, FEATURES, None);
+        let few = run(&*data, &Job { runs: 2, ..short(method, 4) });
+        let many = run(&*data, &Job { runs: 9, ..short(method, 4) });
+        for (a, b) in few.runs.iter().zip(&many.runs) {
+            assert!(same_partition(&a.labels, &b.labels), "{}", method.name);
+        }
+        assert_eq!(many.runs.len(), 9);
+        let best = many.best().objective;
+        assert!(many.runs.iter().all(|r| !method.better(r.objective, best)), "{}", method.name);
+    }
+}

@@ -1,0 +1,105 @@
+//! Bad data and parameters: one clear line that names the culprit, never a panic.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::*;
+use orthant::algorithms::{METHODS, Values, method};
+use orthant::matrix::{Csr, Dense, Mat, open_dense};
+use orthant::pipeline::{Job, cluster};
+use orthant::start::Start;
+
+fn refusal(x: &[f64], features: usize, job: &Job) -> String {
+    let data = open_kind("dense f64", x, features, None);
+    let dense = cluster(&*data, job, &mut ()).map(|_| ()).expect_err("this must be refused").to_string();
+    let data = open_kind("sparse f64", x, features, None);
+    let sparse = cluster(&*data, job, &mut ()).map(|_| ()).expect_err("this must be refused").to_string();
+    assert_eq!(dense, sparse);
+    assert!(!dense.contains('\n'));
+    dense
+}
+
+fn job(name: &str, k: usize) -> Job {
+    Job::new(name, k).unwrap()
+}
+
+#[test]
+fn entries_that_no_method_can_use_are_named_with_their_place() {
+    for (bad, word) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")] {
+        for m in METHODS {
+            let message = refusal(&[1.0, 2.0, 3.0, bad, 5.0, 6.0], 2, &job(m.name, 2));
+            assert!(message.contains(word) && message.contains("row 1, column 1"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn negative_entries_are_refused_by_the_methods_that_cannot_use_them() {
+    let x = [1.0, 2.0, 3.0, 4.0, -5.0, 6.0];
+    for m in METHODS {
+        if m.signed {
+            let outcome = cluster(&*open_kind("dense f64", &x, 2, None), &job(m.name, 2), &mut ()).unwrap();
+            assert_eq!(outcome.solution.labels.len(), 3);
+        } else {
+            let message = refusal(&x, 2, &job(m.name, 2));
+            assert!(message.contains("negative (-5)") && message.contains("row 2, column 0"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn numbers_of_clusters_that_cannot_be_are_refused() {
+    let x = [1.0, 2.0, 0.0, 0.0, 5.0, 6.0];
+    for m in METHODS {
+        assert!(refusal(&x, 2, &job(m.name, 0)).contains("at least 1"));
+        let most = if m.zero_is_a_point { 3 } else { 2 };
+        let message = refusal(&x, 2, &job(m.name, most + 1));
+        assert!(message.contains(&format!("there are {most}")), "{message}");
+    }
+    assert!(refusal(&[0.0; 6], 2, &job("em-onmf", 1)).contains("nothing to cluster"));
+}
+
+#[test]
+fn empty_and_misshapen_data_are_refused() {
+    let data = open_dense(Dense::<f64>::new(0, 3, vec![]).unwrap(), None).unwrap();
+    assert!(cluster(&*data, &job("em-onmf", 1), &mut ()).unwrap_err().to_string().contains("empty"));
+    let data = open_dense(Dense::<f64>::new(3, 0, vec![]).unwrap(), None).unwrap();
+    assert!(cluster(&*data, &job("k-means", 1), &mut ()).unwrap_err().to_string().contains("empty"));
+    assert!(Dense::new(2, 3, vec![1.0; 5]).is_err());
+    assert!(Csr::<f64, i32>::new(3, vec![0usize, 2], vec![0, 3], vec![1.0, 1.0]).is_err(), "column out of range");
+    assert!(Csr::<f64, i32>::new(3, vec![0usize, 2], vec![1, 1], vec![1.0, 1.0]).is_err(), "duplicate");
+    assert!(Csr::<f64, i32>::new(3, vec![0usize, 2], vec![2, 1], vec![1.0, 1.0]).is_err(), "unsorted");
+    assert!(Csr::<f64, i32>::new(3, vec![0usize, 2, 1], vec![0, 1], vec![1.0, 1.0]).is_err(), "offsets decrease");
+    assert!(Csr::<f64, i64>::new(3, vec![0usize, 1], vec![-1], vec![1.0]).is_err(), "negative column");
+}
+
+#[test]
+fn weights_are_checked() {
+    let open = |weights: Vec<f64>| {
+        open_dense(Dense::new(2, 1, vec![1.0, 2.0]).unwrap(), Some(weights)).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(open(vec![1.0]).contains("1 weights for 2 points"));
+    assert!(open(vec![1.0, -1.0]).contains("point 1"));
+    assert!(open(vec![f64::NAN, 1.0]).contains("point 0"));
+    let data = open_dense(Dense::new(2, 1, vec![1.0, 2.0]).unwrap(), Some(vec![0.0, 0.0])).unwrap();
+    assert!(cluster(&*data, &job("em-onmf", 1), &mut ()).unwrap_err().to_string().contains("weight zero"));
+}
+
+#[test]
+fn parameters_and_starts_are_checked() {
+    let x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let with = |name: &str, value: f64| Job { values: Values::new().set(name, value), ..job("onp-mf", 2) };
+    assert!(refusal(&x, 2, &with("growth", 0.5)).contains("growth"));
+    assert!(refusal(&x, 2, &with("tolerance", f64::NAN)).contains("tolerance"));
+    assert!(refusal(&x, 2, &with("max-iterations", 1.5)).contains("whole number"));
+    assert!(refusal(&x, 2, &with("max-iterations", 0.0)).contains("max-iterations"));
+    assert!(refusal(&x, 2, &with("colour", 1.0)).contains("no such parameter"));
+    assert!(refusal(&x, 2, &Job { runs: 0, ..job("em-onmf", 2) }).contains("runs"));
+    let start = |start: Start| Job { start: Some(start), ..job("em-onmf", 2) };
+    assert!(refusal(&x, 2, &start(Start::Labels(Arc::new(vec![0, 1])))).contains("2 labels for 3 points"));
+    assert!(refusal(&x, 2, &start(Start::Labels(Arc::new(vec![0, 1, 2])))).contains("labels run from 0 to 1"));
+    assert!(refusal(&x, 2, &start(Start::Centroids(Arc::new(Mat::zeros(3, 2))))).contains("needed"));
+    assert!(Start::named("guess").unwrap_err().to_string().contains("random, residual, svd"));
+    assert!(method("kmeans").unwrap_err().to_string().contains("k-means"));
+}
