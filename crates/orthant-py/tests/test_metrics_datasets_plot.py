@@ -92,7 +92,7 @@ def test_pictures(X):
 
 
 def test_matplotlib_is_imported_only_when_it_draws():
-    script = "import sys, orthant; assert 'matplotlib' not in sys.modules and 'pandas' not in sys.modules"
+    script = "import sys, orthant; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", script], check=True)
 
 

@@ -93,7 +93,7 @@ def test_weights_are_repetitions(X):
 
 def test_the_seed_decides_and_threads_do_not(X):
     def fit(**options):
-        return ONMF(n_clusters=6, method="em-onmf", n_init=3, **options).fit(X)
+        return ONMF(**{"n_clusters": 6, "method": "em-onmf", "n_init": 3, **options}).fit(X)
 
     one, other = fit(n_jobs=1), fit(n_jobs=2)
     assert_array_equal(one.components_, other.components_)

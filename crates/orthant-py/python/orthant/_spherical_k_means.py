@@ -22,16 +22,15 @@ class SphericalKMeans(ClusterMixin, Clustering):
     n_clusters : int, default=8
         Number of clusters.
 
-    init : {"svd", "random", "residual", "nndsvd", "auto"} or array-like, default="svd"
-        Where to start: "svd" (each of the largest singular vectors claims the samples where it is largest)
-        depends neither on random numbers nor on the order of the samples; "random" takes random samples,
-        "residual" draws them far from one another, as k-means++; "auto" is what the program does unless
-        told otherwise. An array of shape (n_samples,) are labels to begin with (-1: none), one of shape
-        (n_clusters, n_features) centres.
+    init : {"residual", "random", "svd", "nndsvd", "auto"} or array-like, default="residual"
+        Where to start: "residual" draws samples far from one another, as k-means++; "random" takes any
+        samples; "svd" lets each of the largest singular vectors claim the samples where it is largest, which
+        suits nonnegative data; "auto" is what the program does unless told otherwise. An array of shape
+        (n_samples,) are labels to begin with (-1: none), one of shape (n_clusters, n_features) centres.
 
-    n_init : int, default=1
-        Number of runs with different random numbers, of which the best is kept. Starts that are not random
-        are run once.
+    n_init : int, default=10
+        Number of runs with different random numbers, of which the best is kept; they share their passes over
+        the data. Starts that are not random are run once.
 
     max_iter : int, default=None
         Limit of iterations; None is the method's own, 300.
@@ -105,8 +104,8 @@ class SphericalKMeans(ClusterMixin, Clustering):
         self,
         n_clusters=8,
         *,
-        init="svd",
-        n_init=1,
+        init="residual",
+        n_init=10,
         max_iter=None,
         random_state=0,
         n_jobs=None,
