@@ -6,21 +6,24 @@ use std::time::Instant;
 
 use orthant::read::{Options, read, write};
 
-fn main() -> orthant::Result<()> {
+fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let options = Options { variable: arguments.get(2).cloned(), ..Options::default() };
-    let [input, output @ ..] = &arguments[..] else {
+    let (Some(input), output, variable) = (arguments.first(), arguments.get(1), arguments.get(2)) else {
         eprintln!("usage: convert IN [OUT [VARIABLE]]");
         std::process::exit(2);
     };
+    if let Err(error) = convert(Path::new(input), output.map(Path::new), variable.cloned()) {
+        eprintln!("{error}");
+        std::process::exit(2);
+    }
+}
+
+fn convert(input: &Path, output: Option<&Path>, variable: Option<String>) -> orthant::Result<()> {
     let start = Instant::now();
-    let loaded = read(Path::new(input), &options)?;
+    let loaded = read(input, &Options { variable, ..Options::default() })?;
     let seconds = start.elapsed().as_secs_f64();
     let (points, features) = (loaded.matrix.points(), loaded.matrix.features());
-    eprintln!("{input}: {}, {points} points of {features} features, {seconds:.3} s", loaded.format);
+    eprintln!("{}: {points} points of {features} features, {seconds:.3} s", loaded.format);
     loaded.notes.iter().for_each(|note| eprintln!("{note}"));
-    match output.first() {
-        Some(output) => write(Path::new(output), &loaded),
-        None => Ok(()),
-    }
+    output.map_or(Ok(()), |output| write(output, &loaded))
 }

@@ -49,7 +49,9 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     if !plausible_rows(documents, entries) {
         return refuse(
             1,
-            format!("{documents} documents for {entries} entries are hardly meant: check the line"),
+            format!(
+                "so many documents ({documents}) for so few entries ({entries}) are hardly meant: check the first lines"
+            ),
         );
     }
     let bands = Bands::new(documents as usize);
@@ -59,7 +61,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     })?;
     let found: u64 = pieces.iter().map(|(count, _)| count).sum();
     if found != entries {
-        return refuse(lines, format!("line 3 promises {entries} entries, the file holds {found}"));
+        return refuse(lines, format!("entries promised in line 3: {entries}, found: {found}"));
     }
     let pieces: Vec<Triples> = pieces.into_iter().map(|(_, piece)| piece).collect();
     let precision = options.precision.unwrap_or(Precision::F64);

@@ -10,7 +10,7 @@ use super::cursor::{Cursor, Fault, quoted};
 use super::output::{nonzeros, put_number, single, visit_rows};
 use super::rows::{Rows, assemble};
 use super::source::{Source, bare_name, strip_ending};
-use super::text::{Text, find_line};
+use super::text::{Text, find_line, head_lines};
 use super::triples::sort_row;
 use super::values::{Order, dense_text};
 use super::{Companion, Loaded, Options, Precision, lists};
@@ -29,13 +29,12 @@ pub(super) const COMPANIONS: &[Companion] = &[
 /// A first line of two or three whole numbers that the following lines confirm. What could be a
 /// plain table too is CLUTO only if it is called .mat.
 pub(super) fn recognise(head: &[u8], path: &Path) -> bool {
-    let lines: Vec<&[u8]> = head.split(|&b| b == b'\n').collect();
-    let Ok(sizes) = read_sizes(lines[0]) else { return false };
+    let lines = head_lines(head);
+    let Some(Ok(sizes)) = lines.first().map(|line| read_sizes(line)) else { return false };
     if strip_ending(bare_name(path), ".mat").is_some() {
         return true;
     }
-    // The last line may be cut off.
-    let rows = &lines[1..lines.len().saturating_sub(1).max(1)];
+    let rows = &lines[1..];
     let mut counts = rows.iter().take(100).map(|line| words(line).count());
     match sizes {
         Sizes { columns, entries: None, .. } => {
@@ -54,7 +53,7 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 fn are_pairs(line: &[u8], columns: u64) -> bool {
     let indices = words(line).step_by(2);
     let number = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<u64>().ok();
-    words(line).count() % 2 == 0
+    words(line).count().is_multiple_of(2)
         && indices.map(number).all(|index| index.is_some_and(|index| (1..=columns).contains(&index)))
 }
 
@@ -130,7 +129,7 @@ fn check_rows<T>(source: &Source, pieces: &[Piece<T>], rows: u64, lines: u64) ->
         return Err(source.fault(Place::Line(lines), problem));
     }
     if found - blank > rows {
-        let problem = format!("more than the {rows} rows that the first line promises");
+        let problem = format!("more rows than the first line promises ({rows})");
         return Err(source.fault(Place::Line(rows + 2), problem));
     }
     Ok(())
@@ -148,7 +147,7 @@ fn sparse(
     check_rows(source, &pieces, rows, lines)?;
     let found: usize = pieces.iter().map(|piece| piece.content.values.len()).sum();
     if found as u64 != entries {
-        let problem = format!("promises {entries} entries, the file holds {found}");
+        let problem = format!("promised entries: {entries}, found: {found}");
         return Err(source.fault(Place::Line(1), problem));
     }
     let mut left = rows as usize;
@@ -206,9 +205,7 @@ fn dense(source: &Source, text: Text, rows: u64, columns: u64, options: &Options
             // Blank lines say nothing in a dense file.
             rows += u64::from(count > 0);
             if count > 0 && count as u64 != columns {
-                return Err(
-                    line.fault(format!("the row has {count} values, the first line promises {columns}"))
-                );
+                return Err(line.fault(format!("the row has a different number of values ({count}) than the first line promises ({columns})")));
             }
         }
         Ok(Piece { content: values, rows, blank: 0 })
@@ -220,7 +217,7 @@ fn dense(source: &Source, text: Text, rows: u64, columns: u64, options: &Options
             seen += u64::from(!line.trim_ascii().is_empty());
             seen > rows
         })?;
-        return Err(source.fault(place, format!("more than the {rows} rows that the first line promises")));
+        return Err(source.fault(place, format!("more rows than the first line promises ({rows})")));
     }
     if columns > 0 {
         check_rows(source, &pieces, rows, lines)?;

@@ -19,10 +19,6 @@ impl<'a> Cursor<'a> {
         Cursor { bytes, at: 0 }
     }
 
-    pub fn at(&self) -> usize {
-        self.at
-    }
-
     /// Whether all text was consumed.
     pub fn done(&self) -> bool {
         self.at >= self.bytes.len()
@@ -45,7 +41,7 @@ impl<'a> Cursor<'a> {
 
     #[inline(always)]
     pub fn skip_blanks(&mut self) {
-        while matches!(self.peek(), b' ' | b'\t' | b'\r') && self.at < self.bytes.len() {
+        while let Some(b' ' | b'\t' | b'\r') = self.bytes.get(self.at) {
             self.at += 1;
         }
     }
@@ -77,21 +73,22 @@ impl<'a> Cursor<'a> {
     /// Digits only; leaves the position where it was if there are none, or too many.
     #[inline(always)]
     pub fn unsigned(&mut self) -> Option<u64> {
-        let start = self.at;
+        let rest = self.bytes.get(self.at..)?;
         let mut value = 0u64;
-        loop {
-            let digit = self.peek().wrapping_sub(b'0');
+        let mut length = 0;
+        for byte in rest {
+            let digit = byte.wrapping_sub(b'0');
             if digit > 9 {
                 break;
             }
             value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
-            self.at += 1;
+            length += 1;
         }
         // 19 digits always fit, so that only more can have wrapped around.
-        if self.at - start > 19 || self.at == start {
-            self.at = start;
+        if length == 0 || length > 19 {
             return None;
         }
+        self.at += length;
         Some(value)
     }
 
@@ -101,7 +98,7 @@ impl<'a> Cursor<'a> {
     pub fn number(&mut self) -> Option<f64> {
         let start = self.at;
         if let Some(whole) = self.unsigned() {
-            if whole < 1 << 53 && self.peek() <= b',' {
+            if whole < 1 << 53 && !matches!(self.peek(), b'.' | b'e' | b'E' | b'd' | b'D') {
                 return Some(whole as f64);
             }
             self.at = start;
@@ -143,6 +140,18 @@ impl<'a> Cursor<'a> {
         is_break(self.peek())
     }
 
+    /// Whether a blank was just passed.
+    pub fn after_blank(&self) -> bool {
+        self.at > 0 && matches!(self.bytes.get(self.at - 1), Some(b' ' | b'\t'))
+    }
+
+    /// The rest of the line without its end.
+    pub fn line(&self) -> &'a [u8] {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+        line.strip_suffix(b"\r").unwrap_or(line)
+    }
+
     /// The bytes up to the next blank or line end, for messages.
     pub fn token(&self) -> &'a [u8] {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
@@ -157,7 +166,8 @@ impl<'a> Cursor<'a> {
     pub fn expected(&self, what: &str) -> Fault {
         let mut start = self.clone();
         // A number may have been read in part: show the whole token.
-        while start.at > 0 && start.bytes.get(start.at - 1).is_some_and(|b| !is_break(*b)) {
+        while !self.at_break() && start.at > 0 && start.bytes.get(start.at - 1).is_some_and(|b| !is_break(*b))
+        {
             start.at -= 1;
         }
         match start.token() {
@@ -187,7 +197,7 @@ mod tests {
 
     fn number(text: &str) -> Option<f64> {
         let mut cursor = Cursor::new(text.as_bytes());
-        cursor.number().filter(|_| cursor.at() == text.len())
+        cursor.number().filter(|_| cursor.done())
     }
 
     #[test]

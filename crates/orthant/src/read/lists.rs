@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::cursor::Cursor;
+use super::numpy;
 use super::source::Source;
 use super::text::Text;
 use crate::error::{Error, Place, Result};
@@ -36,7 +37,10 @@ pub fn lines(path: &Path) -> Result<Vec<String>> {
 pub(super) fn counted(path: &Path, count: usize, what: &str) -> Result<Vec<String>> {
     let lines = lines(path)?;
     if lines.len() != count {
-        let problem = format!("has {} lines, the data beside it have {count} {what}", lines.len());
+        let problem = format!(
+            "has a different number of lines ({}) than the data beside it have {what} ({count})",
+            lines.len()
+        );
         return Err(Error::File { path: path.into(), place: Place::Whole, problem });
     }
     Ok(lines)
@@ -44,8 +48,10 @@ pub(super) fn counted(path: &Path, count: usize, what: &str) -> Result<Vec<Strin
 
 /// One number a line, or a one-dimensional .npy array.
 pub fn numbers(path: &Path) -> Result<Vec<f64>> {
-    let lines = lines(path)?;
     let source = Source::open(path)?;
+    if numpy::recognise(&source.head()?, path) {
+        return numpy::read_list(&source);
+    }
     let parse = |(i, line): (usize, &String)| {
         let mut cursor = Cursor::new(line.as_bytes());
         match cursor.number() {
@@ -53,5 +59,5 @@ pub fn numbers(path: &Path) -> Result<Vec<f64>> {
             _ => Err(source.fault(Place::Line(i as u64 + 1), cursor.expected("a number").problem)),
         }
     };
-    lines.iter().enumerate().map(parse).collect()
+    lines(path)?.iter().enumerate().map(parse).collect()
 }

@@ -81,6 +81,7 @@ fn read_banner(line: &[u8]) -> std::result::Result<Banner, String> {
     let pattern = match field {
         "real" | "double" | "integer" | "unsigned-integer" => false,
         "pattern" if coordinate => true,
+        "pattern" => return Err("an array needs values, it cannot be a pattern: write coordinates".into()),
         "complex" => {
             return Err("complex numbers cannot be clustered: write their moduli as real numbers".into());
         }
@@ -134,7 +135,9 @@ fn coordinate(
         return refuse(format!("promises {entries} entries, more than the file can hold: it is truncated"));
     }
     if !plausible_rows(rows, entries) {
-        return refuse(format!("{rows} rows for {entries} entries are hardly meant: check the size line"));
+        return refuse(format!(
+            "so many rows ({rows}) for so few entries ({entries}) are hardly meant: check the size line"
+        ));
     }
     let bands = Bands::new(rows as usize);
     let (pieces, lines) = text.parse(|piece| {
@@ -154,9 +157,7 @@ fn coordinate(
             seen += u64::from(!line.trim_ascii().is_empty());
             seen > entries
         })?;
-        return Err(
-            source.fault(place, format!("more than the {entries} entries that the size line promises"))
-        );
+        return Err(source.fault(place, format!("more entries than the size line promises ({entries})")));
     }
     let pieces: Vec<Triples> = pieces.into_iter().map(|(_, piece)| piece).collect();
     let precision = options.precision.unwrap_or(Precision::F64);
@@ -255,8 +256,14 @@ fn array(
         Ok(values)
     })?;
     let found: usize = pieces.iter().map(Vec::len).sum();
-    if found as u128 != stored {
-        let problem = format!("the size line promises {stored} values, the file holds {found}");
+    if found as u128 > stored {
+        let problem = format!("more values ({found}) than the size line promises ({stored})");
+        return Err(source.fault(Place::Line(lines), problem));
+    }
+    if (found as u128) < stored {
+        let problem = format!(
+            "the file holds {found} of the promised {stored} values: it is truncated, or its size line is wrong"
+        );
         return Err(source.fault(Place::Line(lines), problem));
     }
     let (n, m) = (rows as usize, columns as usize);

@@ -8,10 +8,17 @@
 
 mod bag_of_words;
 mod cluto;
+mod compressed;
+mod csv;
 mod cursor;
+mod envi;
 mod lists;
+mod matlab;
 mod matrix_market;
+mod npz;
+mod numpy;
 mod output;
+mod pictures;
 mod rows;
 mod source;
 mod svmlight;
@@ -100,6 +107,8 @@ impl From<Matrix> for Loaded {
 /// A list that lies beside the data file: the ending of its name, and where its lines belong.
 type Companion = (&'static str, fn(&Loaded) -> Option<&Vec<String>>);
 
+type Writer = fn(&Loaded, &mut dyn std::io::Write) -> std::io::Result<()>;
+
 /// One format: how to know it, read it, and write it.
 pub struct Format {
     /// Its name, as in [`Options::format`].
@@ -112,13 +121,15 @@ pub struct Format {
     pub binary: bool,
     /// Whether the first bytes (decompressed) of this path look like it.
     recognise: fn(&[u8], &Path) -> bool,
+    /// Whether recognising it settles the matter; otherwise an ending of another format outweighs it.
+    certain: bool,
     read: fn(&Source, &Options) -> Result<Loaded>,
-    write: Option<fn(&Loaded, &mut dyn std::io::Write) -> std::io::Result<()>>,
+    write: Option<Writer>,
     companions: &'static [Companion],
 }
 
 impl Format {
-    /// Whether [`write`] can write it.
+    /// Whether [`write()`] can write it.
     pub fn is_writable(&self) -> bool {
         self.write.is_some()
     }
@@ -138,8 +149,64 @@ pub static FORMATS: &[Format] = &[
         endings: &[".mtx", ".mm"],
         binary: false,
         recognise: matrix_market::recognise,
+        certain: true,
         read: matrix_market::read,
         write: Some(matrix_market::write),
+        companions: &[],
+    },
+    Format {
+        name: numpy::NAME,
+        about: "NumPy array",
+        endings: &[".npy"],
+        binary: true,
+        recognise: numpy::recognise,
+        certain: true,
+        read: numpy::read,
+        write: Some(numpy::write),
+        companions: &[],
+    },
+    Format {
+        name: npz::NAME,
+        about: "NumPy archive: a dense array, or scipy.sparse's CSR, CSC or COO",
+        endings: &[".npz"],
+        binary: true,
+        recognise: npz::recognise,
+        certain: true,
+        read: npz::read,
+        write: Some(npz::write),
+        companions: &[],
+    },
+    Format {
+        name: matlab::NAME,
+        about: "MATLAB 5 to 7, dense or sparse",
+        endings: &[".mat"],
+        binary: true,
+        recognise: matlab::recognise,
+        certain: true,
+        read: matlab::read,
+        write: None,
+        companions: &[],
+    },
+    Format {
+        name: pictures::NAME,
+        about: "a folder of PNG or JPEG pictures of one size, each a point",
+        endings: &[],
+        binary: true,
+        recognise: pictures::recognise,
+        certain: true,
+        read: pictures::read,
+        write: None,
+        companions: &[],
+    },
+    Format {
+        name: envi::NAME,
+        about: "ENVI image: a .hdr header beside a raw file, points are pixels",
+        endings: &[".hdr"],
+        binary: false,
+        recognise: envi::recognise,
+        certain: true,
+        read: envi::read,
+        write: None,
         companions: &[],
     },
     Format {
@@ -148,6 +215,7 @@ pub static FORMATS: &[Format] = &[
         endings: &[],
         binary: false,
         recognise: bag_of_words::recognise,
+        certain: true,
         read: bag_of_words::read,
         write: None,
         companions: &[],
@@ -158,6 +226,7 @@ pub static FORMATS: &[Format] = &[
         endings: &[".mat", ".cluto"],
         binary: false,
         recognise: cluto::recognise,
+        certain: true,
         read: cluto::read,
         write: Some(cluto::write),
         companions: cluto::COMPANIONS,
@@ -168,31 +237,63 @@ pub static FORMATS: &[Format] = &[
         endings: &[".svmlight", ".svm", ".libsvm"],
         binary: false,
         recognise: svmlight::recognise,
+        certain: true,
         read: svmlight::read,
         write: Some(svmlight::write),
+        companions: &[],
+    },
+    Format {
+        name: csv::NAME,
+        about: "table in text: comma, semicolon or blanks; header and row names if there are any",
+        endings: &[".csv", ".txt", ".dat", ".data"],
+        binary: false,
+        recognise: csv::recognise,
+        certain: false,
+        read: csv::read,
+        write: Some(csv::write),
+        companions: &[],
+    },
+    Format {
+        name: "tsv",
+        about: "the same with tabs",
+        endings: &[".tsv", ".tab"],
+        binary: false,
+        // Recognised as csv, which looks at the delimiter.
+        recognise: |_, _| false,
+        certain: false,
+        read: csv::read,
+        write: Some(csv::write_tabs),
         companions: &[],
     },
 ];
 
 /// Reads a file (or a folder of pictures) in whichever format it is.
 pub fn read(path: &Path, options: &Options) -> Result<Loaded> {
-    let source = Source::open(path)?;
-    let format = match named_format(options)? {
-        Some(format) => format,
-        None => recognise(&source)?,
-    };
-    (format.read)(&source, options)
+    let format = named_format(options)?;
+    if path.is_dir() && format.is_none_or(|format| format.name == pictures::NAME) {
+        return pictures::read_folder(path, options);
+    }
+    read_source(&Source::open(path)?, format, options)
 }
 
-/// Reads bytes in memory as if they were a file without others beside it. The format is named, or
-/// recognised if `options` do not say.
+/// Reads bytes in memory as if they were a file without others beside it. For ENVI the raw numbers
+/// follow the header after a zero byte; a picture is a folder of one.
 pub fn from_bytes(bytes: &[u8], options: &Options) -> Result<Loaded> {
-    let source = Source::memory(Path::new("memory"), bytes)?;
-    let format = match named_format(options)? {
+    read_source(&Source::memory(Path::new("memory"), bytes)?, named_format(options)?, options)
+}
+
+fn read_source(source: &Source, format: Option<&'static Format>, options: &Options) -> Result<Loaded> {
+    let format = match format {
         Some(format) => format,
-        None => recognise(&source)?,
+        None => recognise(source)?,
     };
-    (format.read)(&source, options)
+    let loaded = (format.read)(source, options)?;
+    let (points, features) = (loaded.matrix.points(), loaded.matrix.features());
+    if points == 0 || features == 0 {
+        let problem = format!("the matrix is empty: {points} rows, {features} columns");
+        return Err(source.fault(Place::Whole, problem));
+    }
+    Ok(loaded)
 }
 
 fn named_format(options: &Options) -> Result<Option<&'static Format>> {
@@ -211,20 +312,18 @@ fn recognise(source: &Source) -> Result<&'static Format> {
     if head.is_empty() {
         return Err(source.fault(Place::Whole, "the file is empty"));
     }
-    if let Some(format) = FORMATS.iter().find(|format| (format.recognise)(&head, source.path())) {
-        return Ok(format);
-    }
-    // By its ending: that reader can say best what is wrong.
-    let binary = head.contains(&0);
+    let looks_like = |format: &&Format| (format.recognise)(&head, source.path());
     let name = bare_name(source.path());
-    let by_ending = FORMATS.iter().find(|format| {
-        format.binary == binary && format.endings.iter().any(|ending| strip_ending(name, ending).is_some())
-    });
-    let by_ending_alone = || {
-        FORMATS.iter().find(|format| format.endings.iter().any(|ending| strip_ending(name, ending).is_some()))
-    };
-    by_ending.or_else(by_ending_alone).ok_or_else(|| {
-        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-        source.fault(Place::Whole, format!("the format is none of those known: {}", names.join(", ")))
-    })
+    let called = |format: &&Format| format.endings.iter().any(|ending| strip_ending(name, ending).is_some());
+    let binary = head.contains(&0);
+    // By content, then by ending (its reader says best what is wrong), then by a vague likeness.
+    let certain = FORMATS.iter().find(|format| format.certain && looks_like(format));
+    certain
+        .or_else(|| FORMATS.iter().find(|format| format.binary == binary && called(format)))
+        .or_else(|| FORMATS.iter().find(called))
+        .or_else(|| FORMATS.iter().find(looks_like))
+        .ok_or_else(|| {
+            let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+            source.fault(Place::Whole, format!("the format is none of those known: {}", names.join(", ")))
+        })
 }

@@ -14,13 +14,20 @@ use crate::matrix::Matrix;
 pub fn write(path: &Path, loaded: &Loaded) -> Result<()> {
     let format = format_for_writing(path)?;
     let write = format.write.expect("only formats that can be written are chosen");
-    for (ending, list) in format.companions {
-        if let Some(list) = list(loaded) {
-            let mut name = path.file_name().unwrap_or_default().to_os_string();
-            name.push(ending);
-            write_whole(&path.with_file_name(name), |out| {
-                list.iter().try_for_each(|line| writeln!(out, "{line}"))
-            })?;
+    let companions = format.companions.iter().map(|(ending, list)| {
+        let mut name = path.file_name().unwrap_or_default().to_os_string();
+        name.push(ending);
+        (path.with_file_name(name), list(loaded))
+    });
+    let companions: Vec<_> = companions.collect();
+    if let Some((old, _)) = companions.iter().find(|(path, list)| list.is_none() && path.exists()) {
+        let problem =
+            format!("{} lies beside and would be taken for a part of it: remove it first", old.display());
+        return Err(Error::File { path: path.into(), place: Place::Whole, problem });
+    }
+    for (path, list) in companions {
+        if let Some(list) = list {
+            write_whole(&path, |out| list.iter().try_for_each(|line| writeln!(out, "{line}")))?;
         }
     }
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Place, Result};
 
 /// How much of a file the recognition of its format looks at.
-const HEAD: u64 = 64 * 1024;
+pub(crate) const HEAD: usize = 64 * 1024;
 const COMPRESSED_BUFFER: usize = 256 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,10 @@ enum Packing {
     Gzip,
     Zstd,
 }
+
+/// What an archive needs.
+pub(crate) trait Seekable: Read + Seek + Send {}
+impl<R: Read + Seek + Send> Seekable for R {}
 
 /// Something that can be read from its beginning, as often as needed.
 #[derive(Debug)]
@@ -84,6 +88,11 @@ impl<'a> Source<'a> {
         &self.path
     }
 
+    /// Whether it is a file, with others beside it.
+    pub fn is_on_disk(&self) -> bool {
+        self.memory.is_none()
+    }
+
     /// The content from its beginning, decompressed.
     pub fn reader(&self) -> Result<Box<dyn Read + Send + '_>> {
         let raw: Box<dyn Read + Send + '_> = match &self.memory {
@@ -111,7 +120,7 @@ impl<'a> Source<'a> {
     /// The first bytes of the content.
     pub fn head(&self) -> Result<Vec<u8>> {
         let mut head = Vec::new();
-        self.reader()?.take(HEAD).read_to_end(&mut head).map_err(|error| self.failed(error))?;
+        self.reader()?.take(HEAD as u64).read_to_end(&mut head).map_err(|error| self.failed(error))?;
         Ok(head)
     }
 
@@ -125,10 +134,19 @@ impl<'a> Source<'a> {
         Ok(Cow::Owned(bytes))
     }
 
+    /// The content with access to any place.
+    pub fn seekable(&self) -> Result<Box<dyn Seekable + '_>> {
+        if let (Packing::Plain, None) = (self.packing, &self.memory) {
+            let file = File::open(&self.path).map_err(|error| self.failed(error))?;
+            return Ok(Box::new(BufReader::new(file)));
+        }
+        Ok(Box::new(Cursor::new(self.whole()?)))
+    }
+
     /// A companion file in the same folder, if it is there; bytes in memory have none.
     pub fn beside(&self, name: &str) -> Option<PathBuf> {
         let path = self.path.with_file_name(name);
-        (self.memory.is_none() && path.is_file()).then_some(path)
+        (self.is_on_disk() && path.is_file()).then_some(path)
     }
 
     /// The file's name without the endings of compression.
@@ -136,9 +154,19 @@ impl<'a> Source<'a> {
         bare_name(&self.path)
     }
 
-    /// A complaint about the content.
+    /// A complaint about the content; names that come from the file cannot make it longer than a
+    /// few lines of a terminal, nor break the line.
     pub fn fault(&self, place: Place, problem: impl Into<String>) -> Error {
-        Error::File { path: self.path.clone(), place, problem: problem.into() }
+        const LONGEST: usize = 600;
+        let mut problem: String = problem.into();
+        if problem.contains(char::is_control) {
+            problem = problem.escape_debug().to_string();
+        }
+        if let Some((end, _)) = problem.char_indices().nth(LONGEST) {
+            problem.truncate(end);
+            problem.push('…');
+        }
+        Error::File { path: self.path.clone(), place, problem }
     }
 
     /// A failed read: the system's fault, or that of a broken compressed stream.

@@ -7,7 +7,7 @@ use super::cursor::{Cursor, Fault, quoted};
 use super::output::{put_number, single, visit_rows};
 use super::rows::{Rows, assemble};
 use super::source::Source;
-use super::text::Text;
+use super::text::{Text, head_lines};
 use super::triples::sort_row;
 use super::{Loaded, Options, Precision};
 use crate::error::{Place, Result};
@@ -18,10 +18,7 @@ pub(super) const NAME: &str = "svmlight";
 /// Every whole line in the head is a label and pairs, and there is at least one pair.
 pub(super) fn recognise(head: &[u8], _path: &std::path::Path) -> bool {
     let mut pairs = 0;
-    let lines: Vec<&[u8]> = head.split(|&b| b == b'\n').collect();
-    // The last line may be cut off, unless it is the only one.
-    let whole = lines.len().saturating_sub(1).max(1);
-    for line in &lines[..whole.min(100)] {
+    for line in head_lines(head).into_iter().take(100) {
         let content = line.split(|&b| b == b'#').next().unwrap_or_default();
         let mut words = content.split(|b| b.is_ascii_whitespace()).filter(|word| !word.is_empty());
         let Some(label) = words.next() else { continue };
@@ -117,16 +114,17 @@ fn parse_lines(text: &[u8]) -> std::result::Result<Piece, Fault> {
 
 #[inline(always)]
 fn pair(cursor: &mut Cursor) -> std::result::Result<(i32, f64), Fault> {
+    let start = cursor.clone();
     let Some(index) = cursor.unsigned().filter(|_| cursor.peek() == b':') else {
-        return Err(cursor.expected("an index:value pair"));
+        return Err(start.expected("an index:value pair"));
     };
     if index >= i32::MAX as u64 {
-        return Err(cursor.fault(format!("index {index} is above the {} that fit", i32::MAX - 1)));
+        return Err(start.fault(format!("index {index} is above the {} that fit", i32::MAX - 1)));
     }
     cursor.step();
     match cursor.number() {
         Some(value) if cursor.at_break() || cursor.peek() == b'#' => Ok((index as i32, value)),
-        _ => Err(cursor.expected("an index:value pair")),
+        _ => Err(start.expected("an index:value pair")),
     }
 }
 

@@ -131,13 +131,14 @@ impl Layout {
         }
     }
 
-    /// Reads `count` elements. Memory grows with what is really there, never ahead of it; the error
-    /// is the number of bytes at which the content ended or reading failed.
-    pub fn read<T: Number>(self, mut reader: impl Read, count: u64) -> Result<Vec<T>, Short> {
+    /// Reads `count` elements. Memory grows with what is really there and not ahead of it, unless the
+    /// count is `proven` by the size of the file; the error is the number of bytes at which the
+    /// content ended or reading failed.
+    pub fn read<T: Number>(self, mut reader: impl Read, count: u64, proven: bool) -> Result<Vec<T>, Short> {
         const PIECE: u64 = 1 << 18;
         let size = self.element.size() as u64;
         let wanted = count.checked_mul(size).ok_or(Short { bytes: 0, error: None })?;
-        let mut values = Vec::new();
+        let mut values = Vec::with_capacity(if proven { count as usize } else { 0 });
         let mut buffer = Vec::new();
         let mut done = 0;
         while done < wanted {
@@ -181,6 +182,8 @@ fn half(bits: u16) -> f64 {
 pub(crate) fn dense<T: Number>(points: usize, features: usize, values: Vec<T>, order: Order) -> Matrix {
     let checked = "the caller counted the numbers";
     match order {
+        // Of nothing there is nothing to turn, however many empty rows the shape claims.
+        _ if values.is_empty() => T::dense(Dense::new(points, features, values).expect(checked)),
         Order::Rows => T::dense(Dense::new(points, features, values).expect(checked)),
         Order::Columns => T::dense(Dense::new(features, points, values).expect(checked).transposed()),
     }

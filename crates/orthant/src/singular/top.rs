@@ -5,11 +5,12 @@
 //! singular values, which a single vector would miss. Where there are few features the basis starts
 //! as the identity and the first pass gives all of `MMᵀ`.
 
+use nalgebra::DMatrix;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::kernels::{axpy, dot};
 use crate::matrix::{Data, Mat, Precision, Store};
 
@@ -139,7 +140,7 @@ pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
         images.extend(to_columns(&store.normal(&to_mat(&extension, m))?));
         basis.extend(extension);
     }
-    Err(crate::Error::Computation("the singular vectors did not converge in 200 steps".into()))
+    Err(Error::Computation("the singular vectors did not converge in 200 steps".into()))
 }
 
 /// Right singular vectors into the store's V: k orthonormal rows, with their singular values and left
@@ -160,14 +161,27 @@ pub fn right_vectors(store: &mut dyn Store, singular: &Singular, k: usize) -> Re
         let (_, vvt) = store.sum()?;
         store.transform(&inverse_cholesky(&vvt))?;
     }
-    // Rayleigh–Ritz within the rows of V: BᵀB = W Σ² Wᵀ with B = MVᵀ makes M·(WᵀV)ᵀ = UΣ to rounding.
+    // B = MVᵀ = Q·R and R = U Σ Wᵀ make M·(WᵀV)ᵀ = (QU)Σ to rounding; not through BᵀB, which would
+    // leave singular values below √ε·σ₁ to chance.
     let (mvt, _) = store.sum()?;
-    let (values, w) = mvt.transpose_times(&mvt).symmetric_eigen();
-    store.transform(&w.transpose())?;
-    let mut left = mvt.times(&w);
-    let values: Vec<f64> = values.iter().map(|x| x.max(0.0).sqrt()).collect();
-    let inverse: Vec<f64> = values.iter().map(|&s| if s > 1e-12 * largest { 1.0 / s } else { 0.0 }).collect();
-    left.scale_columns(&inverse);
+    let qr = DMatrix::from_row_slice(mvt.rows, k, &mvt.data).qr();
+    let svd = qr.r().svd(true, true);
+    let (Some(small), Some(wt)) = (svd.u, svd.v_t) else {
+        return Err(Error::Computation("the singular value decomposition of a k x k matrix failed".into()));
+    };
+    let mut order: Vec<usize> = (0..svd.singular_values.len()).collect();
+    order.sort_by(|&a, &b| svd.singular_values[b].total_cmp(&svd.singular_values[a]));
+    let rows = order.len();
+    // With fewer features than clusters, R is wide: the rest of V is what Wᵀ leaves out.
+    let mut w = Mat::from_fn(rows, k, |i, j| wt[(order[i], j)]);
+    if rows < k {
+        let rest = orthonormalize(&to_columns(&w.transpose()), to_columns(&Mat::identity(k)));
+        w = Mat::beside(&[&w.transpose(), &to_mat(&rest, k)]).transpose();
+    }
+    store.transform(&w)?;
+    let q = qr.q() * small;
+    let left = Mat::from_fn(mvt.rows, k, |f, i| if i < rows { q[(f, order[i])] } else { 0.0 });
+    let values = (0..k).map(|i| if i < rows { svd.singular_values[order[i]] } else { 0.0 }).collect();
     Ok(Singular { values, left })
 }
 

@@ -1,0 +1,266 @@
+//! Real small files, damaged at random: every reader answers with a matrix or an error, quickly,
+//! without a panic and without asking for memory that the file does not justify.
+#![cfg(feature = "read")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use orthant::read::{FORMATS, Loaded, Options, from_bytes, write};
+use proptest::prelude::*;
+
+/// The largest single request since it was last looked at.
+static LARGEST: AtomicUsize = AtomicUsize::new(0);
+/// No file here has a thousandth of it.
+const LIMIT: usize = 64 << 20;
+/// Per format; a longer hunt is what crates/orthant/fuzz is for.
+const CASES: u32 = 400;
+
+struct Watching;
+
+// SAFETY: every call goes to the system's allocator as it is; only its size is noted.
+unsafe impl GlobalAlloc for Watching {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
+        unsafe { System.alloc_zeroed(layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        LARGEST.fetch_max(size, Ordering::Relaxed);
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static WATCHING: Watching = Watching;
+
+#[derive(Debug, Clone)]
+enum Damage {
+    Set(prop::sample::Index, u8),
+    Flip(prop::sample::Index, u8),
+    Truncate(prop::sample::Index),
+    Remove(prop::sample::Index, usize),
+    Insert(prop::sample::Index, &'static [u8]),
+    Repeat(prop::sample::Index, usize),
+    Splice(prop::sample::Index, prop::sample::Index),
+}
+
+/// Bytes that have broken readers before.
+const TRICKY: [&[u8]; 20] = [
+    b"999999999999999999",
+    b"18446744073709551616",
+    b"-1",
+    b"0",
+    b"4294967296",
+    b"nan",
+    b"-inf",
+    b"1e999",
+    b"\n",
+    b"\n\n",
+    b"\r",
+    b"\t",
+    b"\0",
+    b"\"",
+    b"#",
+    b":",
+    b"%",
+    b"\xff\xff\xff\xff",
+    b"\x00\x00\x00\x80",
+    b" 1 1 1\n",
+];
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let at = any::<prop::sample::Index>;
+    prop_oneof![
+        (at(), any::<u8>()).prop_map(|(at, byte)| Damage::Set(at, byte)),
+        (at(), 0..8u8).prop_map(|(at, bit)| Damage::Flip(at, bit)),
+        at().prop_map(Damage::Truncate),
+        (at(), 1..20usize).prop_map(|(at, count)| Damage::Remove(at, count)),
+        (at(), 0..TRICKY.len()).prop_map(|(at, which)| Damage::Insert(at, TRICKY[which])),
+        (at(), 1..40usize).prop_map(|(at, count)| Damage::Repeat(at, count)),
+        (at(), at()).prop_map(|(from, to)| Damage::Splice(from, to)),
+    ]
+}
+
+fn apply(bytes: &mut Vec<u8>, damage: &[Damage]) {
+    for damage in damage {
+        if bytes.is_empty() {
+            return;
+        }
+        let length = bytes.len();
+        match damage {
+            Damage::Set(at, byte) => bytes[at.index(length)] = *byte,
+            Damage::Flip(at, bit) => bytes[at.index(length)] ^= 1 << bit,
+            Damage::Truncate(at) => bytes.truncate(at.index(length)),
+            Damage::Remove(at, count) => {
+                let at = at.index(length);
+                bytes.drain(at..(at + count).min(length));
+            }
+            Damage::Insert(at, new) => {
+                let at = at.index(length);
+                bytes.splice(at..at, new.iter().copied());
+            }
+            Damage::Repeat(at, count) => {
+                let at = at.index(length);
+                let piece = bytes[at..(at + count).min(length)].to_vec();
+                bytes.splice(at..at, piece);
+            }
+            Damage::Splice(from, to) => {
+                let piece = bytes[from.index(length)..].to_vec();
+                bytes.truncate(to.index(length));
+                bytes.extend(piece);
+            }
+        }
+    }
+}
+
+fn kept(name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name)).unwrap()
+}
+
+/// Sound files of one format.
+fn sound(format: &str) -> Vec<Vec<u8>> {
+    let text = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+    let written = |ending: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("x{ending}"));
+        let matrix = from_bytes(&kept("csc.npz"), &Options::default()).unwrap().matrix;
+        write(&path, &Loaded::from(matrix)).unwrap();
+        std::fs::read(path).unwrap()
+    };
+    match format {
+        "matrix-market" => text(&[
+            "%%MatrixMarket matrix coordinate real general\n% note\n3 4 4\n1 2 2.5\n2 1 1\n2 4 3e0\n3 4 .5\n",
+            "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n",
+            "%%MatrixMarket matrix array integer general\n2 2\n1\n2\n3\n4\n",
+            "%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n3\n",
+        ]),
+        "npy" => vec![written(".npy")],
+        "npz" => vec![kept("csc.npz"), kept("coo.npz"), kept("dense.npz"), written(".npz")],
+        "matlab" => ["mixture.mat", "mixture_compressed.mat", "cube.mat", "two.mat"].map(kept).to_vec(),
+        "pictures" => {
+            let mut picture = Vec::new();
+            let mut writer = png::Encoder::new(&mut picture, 3, 2).write_header().unwrap();
+            writer.write_image_data(&[1; 6]).unwrap();
+            drop(writer);
+            vec![kept("gradient.jpg"), picture]
+        }
+        "envi" => {
+            let header = "ENVI\nsamples = 3\nlines = 2\nbands = 2\nheader offset = 1\ndata type = 12\ninterleave = bil\n\
+                          byte order = 1\ndata ignore value = 7\nwavelength = {1, 2}\nband names = {a,\n b}\n\0";
+            vec![[header.as_bytes(), &[7; 25]].concat()]
+        }
+        "bag-of-words" => text(&["2\n3\n3\n1 1 4\n2 3 1\n1 2 1\n"]),
+        "cluto" => text(&["3 4 4\n2 2.5\n4 3 1 1\n\n4 .5\n", "2 3\n1 2 3\n4 5 6\n"]),
+        "svmlight" => text(&["# note\n+1 2:2.5 # note\n-1 qid:3 4:3 1:1\n2\n+1 4:.5\n"]),
+        "csv" | "tsv" => text(&[
+            "id,one,two\n\"first\",1,2.5\nsecond,3,\n",
+            "1;2,5\n3;4,0\n",
+            "1\t2\r\n3\tNA\r\n",
+            "  1 2 3\n4 5 6\n",
+        ]),
+        other => panic!("{other} has no sound file in this test: add one"),
+    }
+}
+
+fn survives(format: &'static str) -> Result<(), TestCaseError> {
+    let files = sound(format);
+    let named = Options { format: Some(format.into()), ..Options::default() };
+    assert!(files.iter().any(|file| from_bytes(file, &named).is_ok()), "{format}: no file is sound");
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: CASES,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let cases = (0..files.len(), prop::collection::vec(damage(), 1..4), any::<bool>());
+    runner
+        .run(&cases, |(which, damage, recognised)| {
+            let mut bytes = files[which].clone();
+            apply(&mut bytes, &damage);
+            let start = Instant::now();
+            let options = if recognised { Options::default() } else { named.clone() };
+            let message =
+                from_bytes(&bytes, &options).err().map(|error| error.to_string()).unwrap_or_default();
+            prop_assert!(!message.contains('\n'), "one line: {}", message);
+            prop_assert!(start.elapsed() < Duration::from_secs(2), "too slow");
+            let largest = LARGEST.swap(0, Ordering::Relaxed);
+            prop_assert!(largest < LIMIT, "{} bytes were asked for", largest);
+            Ok(())
+        })
+        .map_err(|error| TestCaseError::fail(format!("{format}: {error}")))
+}
+
+#[test]
+fn damaged_files_give_a_matrix_or_an_error() {
+    for format in FORMATS {
+        survives(format.name).unwrap();
+    }
+}
+
+#[test]
+fn damaged_compressed_text_gives_a_matrix_or_an_error() {
+    let text = &sound("matrix-market")[0];
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, text).unwrap();
+    for packed in [gzip.finish().unwrap(), zstd::encode_all(&text[..], 1).unwrap()] {
+        assert!(from_bytes(&packed, &Options::default()).is_ok());
+        for at in 0..packed.len() {
+            let mut bytes = packed.clone();
+            bytes[at] ^= 0x55;
+            let _ = from_bytes(&bytes, &Options::default());
+            let cut = from_bytes(&packed[..at], &Options::default());
+            assert!(cut.is_err(), "a stream cut at {at} is no whole file");
+        }
+    }
+}
+
+#[test]
+fn headers_that_claim_too_much_cost_nothing() {
+    let huge = "1000000000000000000";
+    let npy = |shape: &str, order: &str| {
+        let header = format!("{{'descr': '<f8', 'fortran_order': {order}, 'shape': ({shape}), }}");
+        [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &[0; 64]].concat()
+    };
+    let envi = "ENVI\nsamples = 1000000000\nlines = 1000000000\nbands = 5\ndata type = 1\n\0";
+    let claims = [
+        format!("%%MatrixMarket matrix coordinate real general\n{huge} 5 {huge}\n1 1 1\n").into_bytes(),
+        b"%%MatrixMarket matrix coordinate real general\n4000000000 5 1\n1 1 1\n".to_vec(),
+        b"%%MatrixMarket matrix coordinate real general\n5 2000000000 1\n1 1 1\n".to_vec(),
+        format!("%%MatrixMarket matrix array real general\n{huge} {huge}\n1\n").into_bytes(),
+        format!("%%MatrixMarket matrix array real symmetric\n{huge} {huge}\n1\n").into_bytes(),
+        format!("{huge}\n5\n1\n1 1 1\n").into_bytes(),
+        format!("{huge} 5 1\n1 1\n").into_bytes(),
+        format!("{huge} 5\n1 2 3 4 5\n").into_bytes(),
+        b"1 2147483646:1\n".to_vec(),
+        npy(&format!("{huge}, 5"), "False"),
+        npy(&format!("{huge}, {huge}"), "False"),
+        npy(&format!("{huge}, 0"), "True"),
+        npy(&format!("0, {huge}"), "True"),
+        envi.as_bytes().to_vec(),
+    ];
+    for bytes in claims {
+        let _ = from_bytes(&bytes, &Options::default());
+        let shown = String::from_utf8_lossy(&bytes).into_owned();
+        assert!(LARGEST.swap(0, Ordering::Relaxed) < LIMIT, "{shown}");
+    }
+}
+
+#[test]
+fn every_single_byte_of_a_matlab_file_may_be_wrong() {
+    for name in ["mixture.mat", "mixture_compressed.mat"] {
+        let bytes = kept(name);
+        for at in 128..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0xff;
+            let _ = from_bytes(&damaged, &Options::default());
+            let _ = from_bytes(&bytes[..at], &Options::default());
+        }
+    }
+}
