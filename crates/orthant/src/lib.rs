@@ -33,6 +33,8 @@ pub mod prepare;
 mod random;
 #[cfg(feature = "read")]
 pub mod read;
+#[cfg(feature = "report")]
+pub mod report;
 pub mod run;
 pub mod singular;
 pub mod start;

@@ -1,0 +1,229 @@
+//! Pictures: labels, strengths and directions as PNG, and as HTML with the PNG inside.
+
+use super::colour::{NOWHERE, Rgb, category, sequential};
+use super::page::escape;
+use crate::error::{Error, Result};
+use crate::image::{ImageShape, Scan};
+
+/// A picture of indexed colours, row after row from the top.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// Columns.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// At most 256 colours.
+    pub palette: Vec<Rgb>,
+    /// One index into the palette a pixel.
+    pub pixels: Vec<u8>,
+}
+
+impl Picture {
+    fn from_fn(shape: ImageShape, palette: Vec<Rgb>, index: impl Fn(usize) -> u8) -> Picture {
+        let mut pixels = Vec::with_capacity(shape.pixels());
+        for row in 0..shape.height {
+            for column in 0..shape.width {
+                pixels.push(index(shape.pixel(row, column)));
+            }
+        }
+        Picture { width: shape.width, height: shape.height, palette, pixels }
+    }
+
+    /// Every pixel as a square of pixels, as often as it takes to make the longer side at least `side`.
+    pub fn enlarged(&self, side: usize) -> Picture {
+        let factor = side.div_ceil(self.width.max(self.height).max(1)).max(1);
+        if factor == 1 {
+            return self.clone();
+        }
+        let shape = ImageShape { height: self.height * factor, width: self.width * factor, scan: Scan::Rows };
+        Picture::from_fn(shape, self.palette.clone(), |p| {
+            self.pixels[p / shape.width / factor * self.width + p % shape.width / factor]
+        })
+    }
+
+    /// Every n-th pixel of every n-th row, so that the longer side is at most `side`.
+    pub fn reduced(&self, side: usize) -> Picture {
+        let step = self.width.max(self.height).div_ceil(side.max(1)).max(1);
+        if step == 1 {
+            return self.clone();
+        }
+        let shape = ImageShape {
+            height: self.height.div_ceil(step),
+            width: self.width.div_ceil(step),
+            scan: Scan::Rows,
+        };
+        Picture::from_fn(shape, self.palette.clone(), |p| {
+            self.pixels[p / shape.width * step * self.width + p % shape.width * step]
+        })
+    }
+
+    /// As a PNG file.
+    pub fn png(&self) -> Result<Vec<u8>> {
+        let failed = |e: png::EncodingError| Error::Computation(format!("a picture could not be made: {e}"));
+        let side = |x: usize| {
+            u32::try_from(x).map_err(|_| Error::Computation(format!("a picture of side {x} is too large")))
+        };
+        let mut bytes = vec![];
+        let mut encoder = png::Encoder::new(&mut bytes, side(self.width)?, side(self.height)?);
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_palette(self.palette.concat());
+        encoder.set_compression(png::Compression::High);
+        let mut writer = encoder.write_header().map_err(failed)?;
+        writer.write_image_data(&self.pixels).map_err(failed)?;
+        writer.finish().map_err(failed)?;
+        Ok(bytes)
+    }
+
+    /// As an `img` element that holds the whole picture. `alt` says what it shows.
+    pub fn img(&self, alt: &str) -> Result<String> {
+        Ok(format!(
+            r#"<img class="px" width="{}" height="{}" alt="{}" src="data:image/png;base64,{}">"#,
+            self.width,
+            self.height,
+            escape(alt),
+            base64(&self.png()?)
+        ))
+    }
+}
+
+/// Labels as colours; what has none (−1) is grey. Colours repeat where there are more labels than a
+/// palette holds.
+pub fn segmentation(labels: &[i32], shape: ImageShape) -> Result<Picture> {
+    coloured(labels, shape, |label| label)
+}
+
+/// Labels with the colours of other numbers: a truth in the colours of the clusters that match it.
+pub fn coloured(labels: &[i32], shape: ImageShape, colour: impl Fn(i32) -> i32) -> Result<Picture> {
+    shape.check(labels.len())?;
+    let mut palette = vec![NOWHERE];
+    palette.extend((0..40).map(category));
+    Ok(Picture::from_fn(shape, palette, |p| {
+        usize::try_from(colour(labels[p])).map_or(0, |label| (label % 40) as u8 + 1)
+    }))
+}
+
+/// Values as grey, white is the most.
+pub fn gray(values: &[f64], shape: ImageShape) -> Result<Picture> {
+    scaled(values, shape, |t| [(255.0 * t).round() as u8; 3])
+}
+
+/// Values as colours of a perceptually uniform scale, bright is the most.
+pub fn heat(values: &[f64], shape: ImageShape) -> Result<Picture> {
+    scaled(values, shape, sequential)
+}
+
+fn scaled(values: &[f64], shape: ImageShape, colour: impl Fn(f64) -> Rgb) -> Result<Picture> {
+    shape.check(values.len())?;
+    let finite = || values.iter().copied().filter(|x| x.is_finite());
+    // From zero where nothing is negative: dark then means nothing.
+    let low = finite().fold(0.0, f64::min);
+    let span = finite().fold(0.0, f64::max) - low;
+    let palette = (0..256).map(|i| colour(i as f64 / 255.0)).collect();
+    Ok(Picture::from_fn(shape, palette, |p| {
+        if span > 0.0 { ((values[p] - low) / span * 255.0).round() as u8 } else { 0 }
+    }))
+}
+
+/// A row of [`rows_of_maps`]: a method, say, and the parts it found.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// What the row shows.
+    pub name: String,
+    /// A word more: an accuracy, an error.
+    pub note: String,
+    /// The pictures and what each shows.
+    pub maps: Vec<(String, Picture)>,
+}
+
+/// One row of pictures for each thing compared, as HTML.
+pub fn rows_of_maps(rows: &[Row]) -> Result<String> {
+    let mut out = String::from(r#"<div class="maprows">"#);
+    for row in rows {
+        out += &format!(
+            r#"<div class="maprow"><div class="mapname"><b>{}</b><span>{}</span></div><div class="maps">"#,
+            escape(&row.name),
+            escape(&row.note)
+        );
+        for (title, picture) in &row.maps {
+            out += &format!(
+                r#"<span class="map" title="{0}">{1}</span>"#,
+                escape(title),
+                picture.img(&format!("{}: {title}", row.name))?
+            );
+        }
+        out += "</div></div>";
+    }
+    Ok(out + "</div>")
+}
+
+/// Base 64 with padding [RFC 4648, section 4].
+pub fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for i in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * i)) as usize & 63] as char;
+            text.push(if i <= three.len() { letter } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(bytes: &[u8]) -> (usize, usize, Vec<u8>) {
+        let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+        decoder.set_transformations(png::Transformations::EXPAND);
+        let mut reader = decoder.read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        assert_eq!(info.color_type, png::ColorType::Rgb);
+        (info.width as usize, info.height as usize, pixels)
+    }
+
+    #[test]
+    fn a_picture_read_back_has_the_same_colours_where_they_belong() {
+        let shape = ImageShape { height: 2, width: 3, scan: Scan::Columns };
+        let picture = segmentation(&[0, 1, 2, -1, 0, 1], shape).unwrap();
+        let (width, height, pixels) = decode(&picture.png().unwrap());
+        assert_eq!((width, height), (3, 2));
+        // Column after column: the upper row is pixels 0, 2, 4 of the list.
+        let expected = [category(0), category(2), category(0), category(1), NOWHERE, category(1)].concat();
+        assert_eq!(pixels, expected);
+        let (width, height, large) = decode(&picture.enlarged(7).png().unwrap());
+        assert_eq!((width, height), (9, 6));
+        assert_eq!(large[..9], [category(0); 3].concat());
+        assert_eq!(picture.enlarged(9).reduced(3), picture);
+    }
+
+    #[test]
+    fn grey_runs_from_nothing_to_the_most() {
+        let shape = ImageShape { height: 1, width: 3, scan: Scan::Rows };
+        let (_, _, pixels) = decode(&gray(&[0.0, 2.0, 4.0], shape).unwrap().png().unwrap());
+        assert_eq!(pixels, [0, 0, 0, 128, 128, 128, 255, 255, 255]);
+        assert_eq!(gray(&[0.0; 3], shape).unwrap().pixels, [0; 3]);
+        assert!(gray(&[0.0; 4], shape).is_err());
+    }
+
+    #[test]
+    fn base64_is_that_of_the_rfc() {
+        for (plain, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(base64(plain.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn names_in_rows_of_maps_are_escaped() {
+        let shape = ImageShape { height: 1, width: 1, scan: Scan::Rows };
+        let maps = vec![("<b>".to_string(), gray(&[1.0], shape).unwrap())];
+        let html = rows_of_maps(&[Row { name: "\"x\"".into(), note: "a & b".into(), maps }]).unwrap();
+        assert!(!html.contains("<b>&") && html.contains("&lt;b&gt;") && html.contains("a &amp; b"));
+    }
+}

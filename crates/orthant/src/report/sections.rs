@@ -1,0 +1,552 @@
+//! The contents of a report's page, section by section, ready for the template.
+
+use serde::Serialize;
+
+use super::chart::{Axis, Bar, Heat, Histogram, Lines, Series, bars, heat, histogram, lines};
+use super::findings::{Findings, SHOWN_CLUSTERS};
+use super::number::{count, counted, decimals, percent, seconds, significant};
+use super::page::{Table, shortened, table};
+use super::{Features, Report, curves, maps, words};
+use crate::error::Result;
+use crate::evaluate::SCORES;
+use crate::matrix::Rule;
+
+/// Rows and columns of a confusion table on the page.
+const SHOWN_CLASSES: usize = 40;
+
+#[derive(Serialize)]
+pub(super) struct Fact {
+    name: &'static str,
+    value: String,
+    more: String,
+}
+
+#[derive(Serialize)]
+struct Word {
+    name: String,
+    width: f64,
+    detail: String,
+}
+
+#[derive(Serialize)]
+struct Point {
+    name: String,
+    class: String,
+    value: String,
+}
+
+#[derive(Serialize)]
+struct Card {
+    number: usize,
+    colour: String,
+    size: String,
+    about: String,
+    words: Vec<Word>,
+    distinctive: Vec<String>,
+    typical: Vec<Point>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Sections {
+    facts: Vec<Fact>,
+    notes: Vec<String>,
+    sizes: String,
+    sizes_note: String,
+    map: Option<String>,
+    small_maps: Option<String>,
+    small_maps_title: &'static str,
+    small_maps_note: &'static str,
+    spectra: Option<String>,
+    cards: Vec<Card>,
+    cards_title: &'static str,
+    cards_note: String,
+    numbered: bool,
+    curves: Vec<curves::Figure>,
+    runs: Option<curves::Runs>,
+    scores: Option<String>,
+    confusion: Option<String>,
+    confusion_note: String,
+    margins: Option<String>,
+    margins_note: String,
+    uncertain: Option<String>,
+    command: Option<String>,
+    settings: String,
+    parameters: Option<String>,
+}
+
+impl Sections {
+    pub fn contents(&self) -> Vec<(String, String)> {
+        let entries = [
+            (true, "clusters", "Clusters"),
+            (self.map.is_some(), "map", "Map"),
+            (self.spectra.is_some(), "spectra", "Spectra"),
+            (self.map.is_none() && self.small_maps.is_some(), "parts", "Pictures"),
+            (!self.cards.is_empty(), "features", self.cards_title),
+            (!self.curves.is_empty(), "convergence", "Convergence"),
+            (self.runs.is_some(), "runs", "Runs"),
+            (self.scores.is_some(), "truth", "Against the truth"),
+            (self.margins.is_some(), "margins", "Certainty"),
+            (true, "made", "How it was made"),
+        ];
+        let there = entries.into_iter().filter(|e| e.0);
+        there.map(|(_, id, name)| (id.to_string(), name.to_string())).collect()
+    }
+}
+
+pub(super) fn sections(report: &Report, findings: &Findings) -> Result<Sections> {
+    let named = report.features == Features::Named && report.feature_image.is_none();
+    let cards = if named || report.image.is_none() { cards(report, findings) } else { vec![] };
+    let note = if report.vocabulary.is_some() || !named {
+        String::new()
+    } else {
+        "The features have no names here, so they go by their number, counted from 0.".to_string()
+    };
+    let (confusion, confusion_note) = confusion(report);
+    let (margins, margins_note) = margins(report, findings);
+    let part = report.features == Features::Pictures;
+    Ok(Sections {
+        facts: facts(report),
+        notes: words::objective_note(report)
+            .into_iter()
+            .chain(report.made.notes.iter().cloned())
+            .take(20)
+            .collect(),
+        sizes: sizes(report),
+        sizes_note: sizes_note(report),
+        map: maps::section(report)?,
+        small_maps: maps::small_maps(report)?,
+        small_maps_title: match (report.image, part) {
+            (Some(_), true) => "The parts",
+            (Some(_), false) => "Strengths",
+            _ => "The directions as pictures",
+        },
+        small_maps_note: match (report.image, part) {
+            (Some(_), true) => {
+                "One picture a cluster: how strongly (v) each pixel belongs to it. Parts do not overlap: every pixel is in one of them."
+            }
+            (Some(_), false) => {
+                "One map a cluster: how strongly (v) each of its pixels shows its direction. Brightness within a material is light, shade and mixture."
+            }
+            _ => "What the pictures of a cluster have in common, up to their brightness: white is the most.",
+        },
+        spectra: spectra(report),
+        cards_title: if named { "Words" } else { "Typical points" },
+        cards,
+        cards_note: note,
+        numbered: named,
+        curves: curves::figures(report),
+        runs: curves::runs(report)?,
+        scores: scores(report),
+        confusion,
+        confusion_note,
+        margins,
+        margins_note,
+        uncertain: uncertain(report, findings),
+        command: report.made.command.map(|c| shortened(c, 4000)),
+        settings: settings(report),
+        parameters: parameters(report),
+    })
+}
+
+fn facts(report: &Report) -> Vec<Fact> {
+    let (outcome, certificate) = (report.outcome, &report.outcome.certificate);
+    let fact = |name, value: String, more: String| Fact { name, value, more };
+    let mut facts = vec![
+        fact(
+            "relative error",
+            significant(certificate.relative_error, 4),
+            "‖M − UV‖ / ‖M‖, recomputed".into(),
+        ),
+        fact(
+            "lower bound",
+            significant(certificate.lower_bound, 4),
+            format!("any factors of rank {}", report.job.k),
+        ),
+        fact(
+            "share of the possible",
+            percent(certificate.energy_share),
+            format!("of what rank {} can explain", report.job.k),
+        ),
+    ];
+    if let Some(truth) = report.truth {
+        let n = truth.scores.scored_points;
+        facts.push(fact(
+            "accuracy",
+            percent(truth.scores.accuracy),
+            format!("of {} scored", counted(n, "point", "points")),
+        ));
+    }
+    let iterations = counted(outcome.best().iterations(), "iteration", "iterations");
+    facts.push(fact(
+        "time",
+        seconds(outcome.seconds),
+        match outcome.runs.len() {
+            1 => iterations,
+            n => format!("for {n} runs; the best: {iterations}"),
+        },
+    ));
+    facts
+}
+
+fn sizes(report: &Report) -> String {
+    let solution = &report.outcome.solution;
+    let (one, many) = words::points(report);
+    let points = solution.labels.len().max(1) as f64;
+    let list: Vec<Bar> = (0..report.job.k.min(100))
+        .map(|i| {
+            let (size, energy) = (solution.sizes[i], solution.energy[i]);
+            Bar {
+                name: format!("cluster {i}"),
+                value: size as f64,
+                text: format!("{} · {}", count(size), percent(energy)),
+                detail: format!(
+                    "cluster {i}: {} ({}), explains {} of the energy",
+                    counted(size, one, many),
+                    percent(size as f64 / points),
+                    percent(energy)
+                ),
+                colour: Some(i),
+                link: None,
+            }
+        })
+        .collect();
+    bars("sizes of the clusters", &list)
+}
+
+fn sizes_note(report: &Report) -> String {
+    let solution = &report.outcome.solution;
+    let (one, many) = words::points(report);
+    let mut note = format!(
+        "Bars: {many} in each cluster; beside them the number, and the share of the energy ‖M‖² that the cluster explains. Clusters are numbered by that share, from 0."
+    );
+    let zero = report.data.facts().zero_points.len();
+    if zero > 0 {
+        let what = counted(zero, one, many);
+        note += &if report.job.method.rule == Rule::Euclid && !report.job.polish {
+            format!(" {what} without any nonzero entry were clustered by distance like all others.")
+        } else {
+            format!(" {what} without any nonzero entry have no direction and so no cluster (label −1).")
+        };
+    }
+    if !solution.refilled.is_empty() {
+        note += &format!(
+            " {} moved to clusters that had been left empty.",
+            counted(solution.refilled.len(), &format!("{one} was"), &format!("{many} were"))
+        );
+    }
+    if report.job.k > 100 {
+        note += &format!(" The first 100 of {} clusters are shown.", report.job.k);
+    }
+    note
+}
+
+fn cards(report: &Report, findings: &Findings) -> Vec<Card> {
+    let solution = &report.outcome.solution;
+    let (one, many) = words::points(report);
+    let named = report.features == Features::Named && report.feature_image.is_none();
+    findings
+        .clusters
+        .iter()
+        .enumerate()
+        .map(|(i, cluster)| {
+            let most = cluster.top.first().map_or(1.0, |t| t.1);
+            let shown: Vec<usize> = cluster.top.iter().map(|t| t.0).collect();
+            let words = cluster.top.iter().map(|&(f, u)| Word {
+                name: words::feature(report, f),
+                width: (1000.0 * u / most).round() / 10.0,
+                detail: format!("{}: {} of the unit direction", words::feature(report, f), significant(u, 3)),
+            });
+            let other = cluster.distinctive.iter().filter(|t| !shown[..shown.len().min(5)].contains(&t.0));
+            Card {
+                number: i,
+                colour: super::colour::css(i),
+                size: counted(solution.sizes[i], one, many),
+                about: majority(report, i),
+                words: if named { words.collect() } else { vec![] },
+                distinctive: if named {
+                    other.map(|&(f, _)| words::feature(report, f)).collect()
+                } else {
+                    vec![]
+                },
+                typical: cluster
+                    .typical
+                    .iter()
+                    .map(|&(j, cosine)| Point {
+                        name: words::point(report, j),
+                        class: report.truth.map_or(String::new(), |t| shortened(&t.classes[t.labels[j]], 30)),
+                        value: decimals(cosine, 3),
+                    })
+                    .collect(),
+            }
+        })
+        .collect()
+}
+
+/// The class most points of a cluster belong to.
+fn majority(report: &Report, i: usize) -> String {
+    let Some(truth) = report.truth else { return String::new() };
+    if i >= truth.scores.confusion.clusters() {
+        return String::new();
+    }
+    let row = truth.scores.confusion.row(i);
+    let Some((class, most)) = row.iter().enumerate().max_by_key(|(c, n)| (**n, std::cmp::Reverse(*c))) else {
+        return String::new();
+    };
+    let all: u64 = row.iter().sum();
+    if all == 0 {
+        return String::new();
+    }
+    format!("{} of class {}", percent(*most as f64 / all as f64), shortened(&truth.classes[class], 60))
+}
+
+fn spectra(report: &Report) -> Option<String> {
+    if report.features != Features::Bands {
+        return None;
+    }
+    let solution = &report.outcome.solution;
+    let mut sums = vec![(0.0, 0usize); report.job.k];
+    for (&label, &v) in solution.labels.iter().zip(&solution.v) {
+        if let Ok(i) = usize::try_from(label) {
+            sums[i] = (sums[i].0 + v, sums[i].1 + 1);
+        }
+    }
+    let matching = report.matching();
+    let series = (0..report.job.k.min(40)).map(|i| {
+        let mean = sums[i].0 / sums[i].1.max(1) as f64;
+        let at = |f: usize| report.wavelengths.map_or(f as f64, |w| w[f]);
+        let class = match (report.truth, matching[i]) {
+            (Some(truth), Some(class)) => format!(" ({})", shortened(&truth.classes[class], 30)),
+            _ => String::new(),
+        };
+        Series {
+            name: format!("cluster {i}{class}"),
+            points: (0..solution.u.rows).map(|f| (at(f), mean * solution.u[(f, i)])).collect(),
+            colour: Some(i),
+            ..Series::default()
+        }
+    });
+    Some(lines(&Lines {
+        title: "spectrum of every cluster".into(),
+        x: Axis::new(if report.wavelengths.is_some() { "wavelength" } else { "band" }),
+        y: Axis::new("mean spectrum, in the units of the data"),
+        series: series.collect(),
+        ..Lines::default()
+    }))
+}
+
+fn scores(report: &Report) -> Option<String> {
+    let truth = report.truth?;
+    let rows: Vec<Vec<String>> = SCORES
+        .iter()
+        .map(|score| {
+            let value = (score.compute)(&truth.scores.confusion);
+            let name = if score.name.len() == 3 { score.name.to_uppercase() } else { score.name.to_string() };
+            vec![name, decimals(value, 4), score.description.to_string()]
+        })
+        .collect();
+    Some(table(&Table { columns: &["score", "#value", "what it says"], rows: &rows, best: &[] }))
+}
+
+fn confusion(report: &Report) -> (Option<String>, String) {
+    let Some(truth) = report.truth else { return (None, String::new()) };
+    let confusion = &truth.scores.confusion;
+    let matching = report.matching();
+    let clusters: Vec<usize> = (0..confusion.clusters().min(SHOWN_CLASSES)).collect();
+    // Classes in the order of the clusters they are matched with: agreement is then the diagonal.
+    let mut order: Vec<usize> = matching.iter().flatten().copied().collect();
+    let sizes = confusion.class_sizes();
+    order.extend((0..confusion.classes()).filter(|c| sizes[*c] > 0 && !matching.contains(&Some(*c))));
+    let all = order.len();
+    order.truncate(SHOWN_CLASSES);
+    let totals = confusion.cluster_sizes();
+    let mut cells = vec![];
+    let mut framed = vec![];
+    for (r, &i) in clusters.iter().enumerate() {
+        for (c, &class) in order.iter().enumerate() {
+            let n = confusion.count(i, class);
+            let share = n as f64 / totals[i].max(1) as f64;
+            let detail = format!(
+                "{} of class {} in cluster {i}: {} of the cluster, {} of the class",
+                count(n as usize),
+                shortened(&truth.classes[class], 60),
+                percent(share),
+                percent(n as f64 / sizes[class].max(1) as f64)
+            );
+            cells.push((share, if n == 0 { "·".into() } else { count(n as usize) }, detail));
+            if matching[i] == Some(class) {
+                framed.push((r, c));
+            }
+        }
+    }
+    let mut note = "Counts; shades are shares of the cluster (row); frames mark the matching of clusters with classes that the accuracy counts.".to_string();
+    if all > order.len() || confusion.clusters() > clusters.len() {
+        note += &format!(
+            " Shown are {} of {} clusters and {} of {all} classes.",
+            clusters.len(),
+            confusion.clusters(),
+            order.len()
+        );
+    }
+    let unscored = truth.labels.len() - truth.scores.scored_points;
+    if unscored > 0 {
+        note += &format!(
+            " {} without a cluster {} not scored.",
+            counted(unscored, "point", "points"),
+            if unscored == 1 { "is" } else { "are" }
+        );
+    }
+    let table = heat(&Heat {
+        title: "clusters and classes".into(),
+        corner: "cluster \\ class".into(),
+        rows: clusters.iter().map(|i| format!("cluster {i}")).collect(),
+        columns: order.iter().map(|&c| shortened(&truth.classes[c], 40)).collect(),
+        cells,
+        framed,
+        colours: clusters,
+    });
+    (Some(table), note)
+}
+
+fn margins(report: &Report, findings: &Findings) -> (Option<String>, String) {
+    let known: Vec<f64> = findings.margins.iter().copied().filter(|m| !m.is_nan()).collect();
+    if known.is_empty() {
+        return (None, String::new());
+    }
+    let (one, many) = words::points(report);
+    let below = known.iter().filter(|m| **m < 0.0).count();
+    let low = if below > 0 { -0.25f64.max(-known.iter().fold(0.0f64, |a, b| a.min(*b))) } else { 0.0 };
+    let chart = histogram(&Histogram {
+        title: format!("margins of the {many}"),
+        label: "margin: how much better the own cluster fits than the next one".into(),
+        counted: many.into(),
+        values: &known,
+        range: (low, 1.0),
+        bins: 40,
+    });
+    let close = known.iter().filter(|m| m.abs() < 0.05).count();
+    let mut note = format!(
+        "The margin of a {one} m is (own − next)/own, where its scores are mᵀu for the clusters' unit directions: 1 means that no other cluster shares anything with it, 0 that it could as well be elsewhere. {} ({}) below 0.05.",
+        counted(close, &format!("{one} has a margin"), &format!("{many} have a margin")),
+        percent(close as f64 / known.len() as f64)
+    );
+    if below > 0 {
+        note += &format!(
+            " {} negative: {} assigns by its own rule, and another direction fits better.",
+            counted(below, "margin is", "margins are"),
+            report.job.method.title
+        );
+    }
+    (Some(chart), note)
+}
+
+fn uncertain(report: &Report, findings: &Findings) -> Option<String> {
+    if findings.uncertain.is_empty() {
+        return None;
+    }
+    let rows: Vec<Vec<String>> = findings
+        .uncertain
+        .iter()
+        .map(|u| {
+            let mut row = vec![
+                words::point(report, u.point),
+                format!("cluster {}", u.own),
+                format!("cluster {}", u.other),
+                decimals(u.margin, 4),
+            ];
+            if let Some(truth) = report.truth {
+                row.push(shortened(&truth.classes[truth.labels[u.point]], 40));
+            }
+            row
+        })
+        .collect();
+    let mut columns = vec![words::points(report).0, "is in", "could be in", "#margin"];
+    if report.truth.is_some() {
+        columns.push("class");
+    }
+    Some(table(&Table { columns: &columns, rows: &rows, best: &[] }))
+}
+
+fn settings(report: &Report) -> String {
+    let (job, made, outcome) = (report.job, &report.made, report.outcome);
+    let (shape, facts) = (report.data.shape(), report.data.facts());
+    let (one, many) = words::points(report);
+    let (feature, features) = words::features(report);
+    let mut rows = vec![
+        ("method".to_string(), format!("{}: {}", words::method(report), job.method.summary)),
+        ("clusters (k)".into(), job.k.to_string()),
+        ("start".into(), job.start().name().to_string()),
+        ("runs, seed".into(), format!("{}, seed {}", outcome.runs.len(), job.seed)),
+        (
+            "data".into(),
+            format!(
+                "{} × {}, {} stored entries, {}; {} and {} are zero",
+                counted(shape.points, one, many),
+                counted(shape.features, feature, features),
+                count(shape.nonzeros),
+                if shape.precision == crate::matrix::Precision::F32 { "float32" } else { "float64" },
+                counted(facts.zero_points.len(), one, many),
+                counted(facts.zero_features, feature, features)
+            ),
+        ),
+        (
+            "constraints".into(),
+            format!(
+                "‖VVᵀ − I‖ = {}, smallest entry of U and V {} (of the factors returned)",
+                significant(outcome.certificate.orthogonality_residual, 2),
+                significant(outcome.certificate.smallest_entry, 2)
+            ),
+        ),
+        (
+            "the last iterate".into(),
+            format!(
+                "negative part {}, distance from orthogonal {}",
+                significant(outcome.best().iterate_negativity, 2),
+                significant(outcome.best().iterate_orthogonality, 2)
+            ),
+        ),
+        ("time".into(), {
+            let read = made.read_seconds.map_or(String::new(), |s| format!("reading {}, ", seconds(s)));
+            format!(
+                "{read}clustering {}, certificate {}",
+                seconds(outcome.seconds),
+                seconds(outcome.certificate_seconds)
+            )
+        }),
+        ("version".into(), format!("Orthant {}", made.version.unwrap_or(env!("CARGO_PKG_VERSION")))),
+    ];
+    if let Some(threads) = made.threads {
+        rows.push(("threads".into(), format!("{threads} (the answer does not depend on them)")));
+    }
+    if let Some(date) = made.date {
+        rows.push(("date".into(), date.to_string()));
+    }
+    let rows: Vec<Vec<String>> = rows.into_iter().map(|(a, b)| vec![a, b]).collect();
+    table(&Table { columns: &["", ""], rows: &rows, best: &[] })
+        .replace("<thead><tr><th scope=\"col\"></th><th scope=\"col\"></th></tr></thead>", "")
+}
+
+fn parameters(report: &Report) -> Option<String> {
+    let rows: Vec<Vec<String>> = report
+        .job
+        .method
+        .parameters
+        .iter()
+        .map(|p| {
+            let set = report.job.values.get(p.name);
+            let value = match set.unwrap_or(p.default) {
+                x if x.is_nan() => "by the start".to_string(),
+                x => significant(x, 9),
+            };
+            vec![
+                p.name.to_string(),
+                value,
+                if set.is_some() { "set" } else { "default" }.into(),
+                p.help.to_string(),
+            ]
+        })
+        .collect();
+    (!rows.is_empty())
+        .then(|| table(&Table { columns: &["parameter", "#value", "", "meaning"], rows: &rows, best: &[] }))
+}
+
+const _: () = assert!(SHOWN_CLUSTERS <= 100);

@@ -1,0 +1,146 @@
+//! The sentences of a report.
+
+use super::number::{count, counted, percent, significant};
+use super::page::{escape, shortened};
+use super::{Features, Report};
+use crate::algorithms::Goal;
+use crate::matrix::Rule;
+use crate::run::Stop;
+
+/// What a point is: one, many.
+pub(super) fn points(report: &Report) -> (&'static str, &'static str) {
+    match (report.image, report.feature_image) {
+        (Some(_), _) => ("pixel", "pixels"),
+        (_, Some(_)) => ("picture", "pictures"),
+        _ => ("point", "points"),
+    }
+}
+
+/// What a feature is: one, many.
+pub(super) fn features(report: &Report) -> (&'static str, &'static str) {
+    match report.features {
+        Features::Bands => ("band", "bands"),
+        Features::Pictures => ("picture", "pictures"),
+        Features::Named if report.feature_image.is_some() => ("pixel", "pixels"),
+        Features::Named => ("feature", "features"),
+    }
+}
+
+/// The name of a feature.
+pub(super) fn feature(report: &Report, f: usize) -> String {
+    match report.vocabulary {
+        Some(names) => shortened(&names[f], 60),
+        None => format!("{} {f}", features(report).0),
+    }
+}
+
+/// The name of a point.
+pub(super) fn point(report: &Report, j: usize) -> String {
+    match (report.names, report.image) {
+        (Some(names), _) => shortened(&names[j], 80),
+        (None, Some(image)) => format!("row {}, column {}", image.row(j), image.column(j)),
+        (None, None) => format!("{} {j}", points(report).0),
+    }
+}
+
+/// The method and its polish.
+pub(super) fn method(report: &Report) -> String {
+    let polish =
+        if report.job.polish && report.job.method.name != "em-onmf" { " followed by EM" } else { "" };
+    format!("{}{polish}", report.job.method.title)
+}
+
+/// What was run on what, and how good the answer is: the first thing on the page.
+pub(super) fn lead(report: &Report) -> String {
+    let (shape, outcome, certificate) = (report.data.shape(), report.outcome, &report.outcome.certificate);
+    let (one, many) = points(report);
+    let (feature, features) = features(report);
+    let sparse = shape.nonzeros < shape.points.saturating_mul(shape.features);
+    let entries = if sparse { format!(", {} nonzeros", count(shape.nonzeros)) } else { String::new() };
+    let runs = match outcome.runs.len() {
+        1 => String::new(),
+        n => format!(", the best of {n} runs"),
+    };
+    let mut text = format!(
+        r#"<p class="answer"><b>{}</b>{runs}, put the {} ({}{entries}) into <b>{}</b> with a relative error of <b>{}</b>.</p>"#,
+        escape(&method(report)),
+        counted(shape.points, one, many),
+        counted(shape.features, feature, features),
+        counted(report.job.k, "cluster", "clusters"),
+        significant(certificate.relative_error, 4),
+    );
+    text += &format!("<p>{}</p>", self::certificate(report));
+    if outcome.best().stop() == Stop::Cancelled {
+        text += r#"<p class="warn"><b>The run was interrupted.</b> This is the best answer up to then, finished and certified like any other.</p>"#;
+    } else if outcome.best().stop() == Stop::MaxIterations {
+        text += r#"<p class="warn">The best run reached its limit of iterations before its stopping rule was met; more iterations may lower the error.</p>"#;
+    }
+    text
+}
+
+/// The certificate in words.
+pub(super) fn certificate(report: &Report) -> String {
+    let (c, k) = (&report.outcome.certificate, report.job.k);
+    let (error, bound) = (c.relative_error, c.lower_bound);
+    let energy = percent((1.0 - error * error).clamp(0.0, 1.0));
+    if error < 1e-7 {
+        return "The clusters explain the data exactly, to rounding: no answer can be better.".to_string();
+    }
+    let above = error / bound - 1.0;
+    let mut text = format!("The clusters explain {energy} of the energy ‖M‖². ");
+    text += &if bound < 1e-7 {
+        format!(
+            "Factors of rank {k} without any constraint could reproduce the data, so the singular values give no bound on how much better another partition might be."
+        )
+    } else if above < 5e-5 {
+        format!(
+            "No factorisation of rank {k}, orthogonal or not, can go below {}: this is the best there is.",
+            significant(bound, 4)
+        )
+    } else {
+        let loose = if above > 0.5 {
+            " (The bound allows overlapping parts, so it can be far below what clusters can reach.)"
+        } else {
+            ""
+        };
+        format!(
+            "No factorisation of rank {k}, orthogonal or not, can go below {}, so this error is <b>at most {} above the best possible</b>.{loose}",
+            significant(bound, 4),
+            percent(above)
+        )
+    };
+    text
+}
+
+/// The method's own objective, where it is not the error.
+pub(super) fn objective_note(report: &Report) -> Option<String> {
+    let method = report.job.method;
+    if method.rule == Rule::Power || report.job.polish {
+        return None;
+    }
+    let better = if method.goal == Goal::Most { "largest" } else { "smallest" };
+    Some(format!(
+        "{} does not minimise this error but has its own objective ({}), which also picks the best run ({better}). Errors here are those of the best factors for its partition, so that methods can be compared.",
+        method.title, method.objective
+    ))
+}
+
+/// What the residual of a method is.
+pub(super) fn residual(method: &str) -> &'static str {
+    match method {
+        "onp-mf" => "negative part of V, ‖min(V, 0)‖ / ‖V‖",
+        "chnmf" => "relative change of the error",
+        "o-pnmf" => "relative change of V",
+        _ => "share of points that moved",
+    }
+}
+
+pub(super) fn footer(report: &Report) -> String {
+    let version = report.made.version.unwrap_or(env!("CARGO_PKG_VERSION"));
+    match report.made.date {
+        Some(date) => {
+            format!("Made by Orthant {version} on {date}. This page is one file and loads nothing.")
+        }
+        None => format!("Made by Orthant {version}. This page is one file and loads nothing."),
+    }
+}
