@@ -7,7 +7,7 @@ use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use orthant::algorithms::{Goal, Method, Values, method};
 use orthant::finish::predict;
 use orthant::matrix::Rule;
-use orthant::pipeline::{DEFAULT_METHOD, DEFAULT_POLISH};
+use orthant::pipeline::{DEFAULT_METHOD, DEFAULT_POLISH, Stage};
 use orthant::run::Stop;
 use orthant::start::Start;
 use orthant::{Job, Outcome, cluster};
@@ -78,53 +78,75 @@ pub(crate) fn fit<'py>(
     Ok(fitted)
 }
 
-/// What an estimator keeps of an outcome.
+/// What an estimator keeps of an outcome; `report` makes an outcome of it again.
 fn fitted<'py>(py: Python<'py>, job: &Job, outcome: Outcome, scale: f64) -> PyResult<Bound<'py, PyDict>> {
-    let Outcome { solution, certificate, best, .. } = &outcome;
-    let run = outcome.best();
+    let best = outcome.best();
     let fitted = PyDict::new(py);
     fitted.set_item("method", job.method.name)?;
+    fitted.set_item("values", job.values.iter().collect::<Vec<_>>())?;
+    fitted.set_item("start", job.start.as_ref().map(Start::name))?;
+    fitted.set_item("n_init", job.runs)?;
+    fitted.set_item("seed", job.seed)?;
+    fitted.set_item("polish", job.polish)?;
     fitted.set_item("rule", rule_name(if job.polish { Rule::Power } else { job.method.rule }))?;
-    fitted.set_item("labels", solution.labels.clone().into_pyarray(py))?;
-    fitted.set_item("strengths", solution.v.clone().into_pyarray(py))?;
+    fitted.set_item("scale", scale)?;
+    fitted.set_item("objective", best.objective)?;
+    fitted.set_item("n_iter", best.iterations())?;
+    fitted.set_item("stop", best.stop().name())?;
+    fitted.set_item("converged", best.stop() == Stop::Converged)?;
+    fitted.set_item("best_run", outcome.best)?;
+    fitted.set_item("seconds", outcome.seconds)?;
+    fitted.set_item("certificate_seconds", outcome.certificate_seconds)?;
+
+    let solution = outcome.solution;
+    fitted.set_item("labels", solution.labels.into_pyarray(py))?;
+    fitted.set_item("strengths", solution.v.into_pyarray(py))?;
     fitted.set_item("components", transposed(py, &solution.u)?)?;
     fitted.set_item("directions", transposed(py, &solution.directions)?)?;
     fitted.set_item("centroids", transposed(py, &solution.centroids)?)?;
-    fitted.set_item("energy", solution.energy.clone().into_pyarray(py))?;
+    fitted.set_item("energy", solution.energy.into_pyarray(py))?;
+    fitted.set_item("refilled", solution.refilled)?;
     fitted.set_item("relabelled", solution.relabelled)?;
-    fitted.set_item("refilled", solution.refilled.len())?;
+
+    let certificate = outcome.certificate;
     fitted.set_item("relative_error", certificate.relative_error)?;
     fitted.set_item("lower_bound", certificate.lower_bound)?;
     fitted.set_item("energy_share", certificate.energy_share)?;
     fitted.set_item("orthogonality_residual", certificate.orthogonality_residual)?;
-    fitted.set_item("singular_values", certificate.singular_values.clone().into_pyarray(py))?;
-    fitted.set_item("objective", run.objective)?;
-    fitted.set_item("n_iter", run.iterations())?;
-    fitted.set_item("stop", run.stop().name())?;
-    fitted.set_item("converged", run.stop() == Stop::Converged)?;
-    fitted.set_item("best_run", best)?;
-    fitted.set_item(
-        "objectives",
-        outcome.runs.iter().map(|r| r.objective).collect::<Vec<_>>().into_pyarray(py),
-    )?;
-    fitted.set_item("seconds", outcome.seconds)?;
-    let stages = PyList::empty(py);
-    for stage in &run.stages {
-        // Σ cos has no unit; the others are squares of the data's.
-        let most = stage.method == job.method.name && job.method.goal == Goal::Most;
-        let unit = if most { 1.0 } else { scale * scale };
-        let column = |f: &dyn Fn(&orthant::run::Progress) -> f64| -> Vec<f64> {
-            stage.history.iter().map(f).collect()
-        };
+    fitted.set_item("smallest_entry", certificate.smallest_entry)?;
+    fitted.set_item("singular_values", certificate.singular_values.into_pyarray(py))?;
+
+    let runs = PyList::empty(py);
+    for run in outcome.runs {
         let entry = PyDict::new(py);
-        entry.set_item("method", stage.method)?;
-        entry.set_item("stop", stage.stop.name())?;
-        entry.set_item("objective", column(&|p| p.objective / unit).into_pyarray(py))?;
-        entry.set_item("residual", column(&|p| p.residual).into_pyarray(py))?;
-        stages.append(entry)?;
+        let stages = run.stages.iter().map(|s| stage(py, s, job, scale)).collect::<PyResult<Vec<_>>>()?;
+        entry.set_item("stages", stages)?;
+        entry.set_item("objective", run.objective)?;
+        entry.set_item("relative_error", run.relative_error)?;
+        entry.set_item("negativity", run.iterate_negativity)?;
+        entry.set_item("orthogonality", run.iterate_orthogonality)?;
+        entry.set_item("labels", run.labels.into_pyarray(py))?;
+        runs.append(entry)?;
     }
-    fitted.set_item("stages", stages)?;
+    fitted.set_item("runs", runs)?;
     Ok(fitted)
+}
+
+fn stage<'py>(py: Python<'py>, stage: &Stage, job: &Job, scale: f64) -> PyResult<Bound<'py, PyDict>> {
+    let unit = unit(job, stage.method, scale);
+    let entry = PyDict::new(py);
+    entry.set_item("method", stage.method)?;
+    entry.set_item("stop", stage.stop.name())?;
+    let objective: Vec<f64> = stage.history.iter().map(|p| p.objective / unit).collect();
+    let residual: Vec<f64> = stage.history.iter().map(|p| p.residual).collect();
+    entry.set_item("objective", objective.into_pyarray(py))?;
+    entry.set_item("residual", residual.into_pyarray(py))?;
+    Ok(entry)
+}
+
+/// What objectives of the scaled data are to be divided by: Σ cos has no unit, the others are squares.
+pub(crate) fn unit(job: &Job, stage: &str, scale: f64) -> f64 {
+    if stage == job.method.name && job.method.goal == Goal::Most { 1.0 } else { scale * scale }
 }
 
 const RULES: &[(&str, Rule)] =

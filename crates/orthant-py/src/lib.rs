@@ -7,6 +7,7 @@ mod arrays;
 mod errors;
 mod fit;
 mod generate;
+mod report;
 mod scores;
 mod table;
 mod work;
@@ -21,6 +22,8 @@ mod _orthant {
     use crate::fit::{apply, fit};
     #[pymodule_export]
     use crate::generate::{generate, scene};
+    #[pymodule_export]
+    use crate::report::report;
     #[pymodule_export]
     use crate::scores::scores;
     #[pymodule_export]

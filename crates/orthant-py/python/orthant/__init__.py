@@ -15,7 +15,8 @@ Examples
 from . import datasets, metrics, plot
 from ._onmf import ONMF
 from ._orthant import OrthantError, version
+from ._report import report
 from ._spherical_k_means import SphericalKMeans
 
 __version__ = version()
-__all__ = ["ONMF", "SphericalKMeans", "OrthantError", "datasets", "metrics", "plot", "__version__"]
+__all__ = ["ONMF", "SphericalKMeans", "OrthantError", "datasets", "metrics", "plot", "report", "__version__"]

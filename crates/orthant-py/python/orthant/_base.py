@@ -218,11 +218,8 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         self.labels_ = fitted["labels"]
         self.weights_ = kept(fitted["strengths"])
-        # What new samples are compared with, in full precision whatever the data's.
-        self._rule = fitted["rule"]
-        self._centroids = fitted["centroids"]
-        self._directions = fitted["directions"]
-        self._scales = np.linalg.norm(fitted["components"], axis=1)
+        # In full precision whatever the data's: for new samples, and for reports.
+        self._fitted = {name: value for name, value in fitted.items() if name != "exception"}
         self.cluster_centers_ = kept(self._centers())
         if self._of_features():
             self.components_ = np.zeros((self.n_clusters, X.shape[1]), dtype=X.dtype)
@@ -232,14 +229,14 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             self.components_ = kept(fitted["components"])
         self.n_iter_ = fitted["n_iter"]
         self.converged_ = fitted["converged"]
-        self.history_ = fitted["stages"]
+        self.history_ = fitted["runs"][fitted["best_run"]]["stages"]
         self.relative_error_ = fitted["relative_error"]
         self.reconstruction_err_ = fitted["relative_error"] * fitted["norm"]
         self.lower_bound_ = fitted["lower_bound"]
         self.energy_share_ = fitted["energy_share"]
 
     def _centers(self):
-        return self._directions
+        return self._fitted["directions"]
 
     @property
     def _n_features_out(self):
@@ -250,9 +247,9 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _apply(self, X, *, directions=True, weights=None):
         return _orthant.apply(
             parts(X),
-            self._centroids,
-            self._rule,
-            directions=self._directions if directions else None,
+            self._fitted["centroids"],
+            self._fitted["rule"],
+            directions=self._fitted["directions"] if directions else None,
             weights=weights,
             threads=threads(self.n_jobs),
         )
@@ -270,7 +267,8 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         labels, strengths, _ = self._apply(X)
         W = np.zeros((X.shape[0], self._n_features_out), dtype=X.dtype)
         has = labels >= 0
-        W[np.flatnonzero(has), labels[has]] = strengths[has] / self._scales[labels[has]]
+        lengths = np.linalg.norm(self._fitted["components"], axis=1)
+        W[np.flatnonzero(has), labels[has]] = strengths[has] / lengths[labels[has]]
         return W
 
     def inverse_transform(self, X):

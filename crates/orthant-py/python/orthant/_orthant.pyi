@@ -20,9 +20,30 @@ class _Stage(TypedDict):
     objective: NDArray[np.float64]
     residual: NDArray[np.float64]
 
+class _Run(TypedDict):
+    stages: list[_Stage]
+    objective: float
+    relative_error: float
+    negativity: float
+    orthogonality: float
+    labels: NDArray[np.int32]
+
 class _Fitted(TypedDict):
     method: str
+    values: list[tuple[str, float]]
+    start: str | None
+    n_init: int
+    seed: int
+    polish: bool
     rule: _Rule
+    scale: float
+    objective: float
+    n_iter: int
+    stop: Literal["converged", "max-iterations", "cancelled"]
+    converged: bool
+    best_run: int
+    seconds: float
+    certificate_seconds: float
     labels: NDArray[np.int32]
     #: The one nonzero of each point's column of V.
     strengths: NDArray[np.float64]
@@ -31,21 +52,15 @@ class _Fitted(TypedDict):
     directions: NDArray[np.float64]
     centroids: NDArray[np.float64]
     energy: NDArray[np.float64]
+    refilled: list[int]
     relabelled: int
-    refilled: int
     relative_error: float
     lower_bound: float
     energy_share: float
     orthogonality_residual: float
+    smallest_entry: float
     singular_values: NDArray[np.float64]
-    objective: float
-    n_iter: int
-    stop: Literal["converged", "max-iterations", "cancelled"]
-    converged: bool
-    best_run: int
-    objectives: NDArray[np.float64]
-    seconds: float
-    stages: list[_Stage]
+    runs: list[_Run]
     norm: float
     zero_points: int
     #: What ended the fit early, to be raised once the rest is stored.
@@ -107,6 +122,14 @@ def apply(
     weights: NDArray[np.float64] | None = None,
     threads: int = 1,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], float]: ...
+def report(
+    x: _Samples,
+    fitted: _Fitted,
+    about: dict[str, Any],
+    *,
+    weights: NDArray[np.float64] | None = None,
+    threads: int = 1,
+) -> str: ...
 def generate(name: str, values: Sequence[tuple[str, str]]) -> _Made: ...
 def scene(
     endmembers: NDArray[np.float64],

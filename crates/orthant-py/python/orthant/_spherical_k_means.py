@@ -127,7 +127,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
         return "spherical-k-means"
 
     def _centers(self):
-        return self._centroids
+        return self._fitted["centroids"]
 
     def _set_fitted(self, fitted, X, weights):
         super()._set_fitted(fitted, X, weights)
@@ -247,7 +247,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
         labels = self._apply(X, directions=False)[0]
         norms = row_norms(X).astype(np.float64)
         total = 0.0
-        for label, centre in enumerate(self._centroids):
+        for label, centre in enumerate(self._fitted["centroids"]):
             of_label = np.flatnonzero(labels == label)
             cosines = np.asarray(X[of_label] @ centre).ravel() / norms[of_label]
             total += weights[of_label] @ (1 - cosines)
