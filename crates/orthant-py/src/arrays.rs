@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
-use orthant::matrix::{Csr, Data, Dense, Mat, Matrix, open_dense, open_sparse};
+use orthant::matrix::{Borrowed, Csr, Data, Dense, Mat, Matrix, open_borrowed};
 use orthant::{Error, Result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -86,23 +86,24 @@ impl Samples<'_> {
 impl<'a> View<'a> {
     /// The data without a copy of its entries; only the row offsets of a sparse matrix are converted.
     pub(crate) fn open(self, weights: Option<Vec<f64>>) -> Result<Box<dyn Data + 'a>> {
-        match self {
-            View::DenseF64([n, m], x) => open_dense(Dense::new(n, m, x)?, weights),
-            View::DenseF32([n, m], x) => open_dense(Dense::new(n, m, x)?, weights),
+        use {IndexSlice::*, ValueSlice::*};
+        let points = match self {
+            View::DenseF64([n, m], x) => Borrowed::DenseF64(Dense::new(n, m, x)?),
+            View::DenseF32([n, m], x) => Borrowed::DenseF32(Dense::new(n, m, x)?),
             View::Sparse { features, indptr, indices, values } => {
                 let offsets: Cow<'a, [usize]> = match indptr {
-                    IndexSlice::I32(x) => offsets(x)?.into(),
-                    IndexSlice::I64(x) => offsets(x)?.into(),
+                    I32(x) => offsets(x)?.into(),
+                    I64(x) => offsets(x)?.into(),
                 };
-                use {IndexSlice::*, ValueSlice::*};
                 match (indices, values) {
-                    (I32(i), F32(x)) => open_sparse(Csr::new(features, offsets, i, x)?, weights, None),
-                    (I32(i), F64(x)) => open_sparse(Csr::new(features, offsets, i, x)?, weights, None),
-                    (I64(i), F32(x)) => open_sparse(Csr::new(features, offsets, i, x)?, weights, None),
-                    (I64(i), F64(x)) => open_sparse(Csr::new(features, offsets, i, x)?, weights, None),
+                    (I32(i), F32(x)) => Borrowed::SparseF32(Csr::new(features, offsets, i, x)?),
+                    (I32(i), F64(x)) => Borrowed::SparseF64(Csr::new(features, offsets, i, x)?),
+                    (I64(i), F32(x)) => Borrowed::SparseF32I64(Csr::new(features, offsets, i, x)?),
+                    (I64(i), F64(x)) => Borrowed::SparseF64I64(Csr::new(features, offsets, i, x)?),
                 }
             }
-        }
+        };
+        open_borrowed(points, weights)
     }
 }
 
