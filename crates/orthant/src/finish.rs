@@ -69,8 +69,15 @@ pub fn finish(
     order.iter().enumerate().for_each(|(new, &old)| number[old] = new as i32);
     let renumber = |label: i32| usize::try_from(label).map_or(-1, |old| number[old]);
     labels.iter_mut().for_each(|l| *l = renumber(*l));
-    let directions = Mat::from_fn(found.u.rows, k, |f, i| found.u[(f, order[i])]);
+    let mut directions = Mat::from_fn(found.u.rows, k, |f, i| found.u[(f, order[i])]);
     store.set_labels(run, &labels)?;
+    if facts.negative.is_some() {
+        // The sign of a singular vector is arbitrary: V ≥ 0 wants the one along which more of the cluster lies.
+        let ahead = store.residual(&directions, run)?.energy;
+        let behind = store.residual(&directions.clone().map(|x| -x), run)?.energy;
+        let sign = |(a, b): (&f64, &f64)| if b > a { -1.0 } else { 1.0 };
+        directions.scale_columns(&ahead.iter().zip(&behind).map(sign).collect::<Vec<_>>());
+    }
 
     // A point's own direction against the nearest one; weightless points take the latter.
     let nearest = {

@@ -14,6 +14,11 @@ use crate::run::{Event, Go, Observer, Progress, Running, Stop, Trace, iterate};
 use crate::singular::dominant;
 use crate::start::{Start, Stream};
 
+/// The method that the program and the Python package use unless told otherwise,
+pub const DEFAULT_METHOD: &str = "onp-mf";
+/// and whether EM-ONMF then goes on from what it found.
+pub const DEFAULT_POLISH: bool = true;
+
 /// What to do with the data.
 #[derive(Debug, Clone)]
 pub struct Job {

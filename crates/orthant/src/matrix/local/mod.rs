@@ -383,6 +383,36 @@ pub(crate) fn open_rows<'a, T: Real>(
     Ok(Box::new(Local::new(rows, weights)?))
 }
 
+/// Points that live elsewhere (a numpy array, a memory map), in any format that the passes know.
+#[derive(Debug)]
+pub enum Borrowed<'a> {
+    /// Dense float32.
+    DenseF32(Dense<'a, f32>),
+    /// Dense float64.
+    DenseF64(Dense<'a, f64>),
+    /// Sparse float32.
+    SparseF32(Csr<'a, f32, i32>),
+    /// Sparse float64.
+    SparseF64(Csr<'a, f64, i32>),
+    /// Sparse float32 with 64-bit columns.
+    SparseF32I64(Csr<'a, f32, i64>),
+    /// Sparse float64 with 64-bit columns.
+    SparseF64I64(Csr<'a, f64, i64>),
+}
+
+/// Opens points that live elsewhere, with weights where given. Not generic, so that the passes are
+/// compiled here once and not again in every crate that calls it.
+pub fn open_borrowed(points: Borrowed<'_>, weights: Option<Vec<f64>>) -> Result<Box<dyn Data + '_>> {
+    match points {
+        Borrowed::DenseF32(x) => open_dense(x, weights),
+        Borrowed::DenseF64(x) => open_dense(x, weights),
+        Borrowed::SparseF32(x) => open_sparse(x, weights, None),
+        Borrowed::SparseF64(x) => open_sparse(x, weights, None),
+        Borrowed::SparseF32I64(x) => open_sparse(x, weights, None),
+        Borrowed::SparseF64I64(x) => open_sparse(x, weights, None),
+    }
+}
+
 /// Opens a matrix of whichever kind, with weights where given.
 pub fn open(matrix: &Matrix, weights: Option<Vec<f64>>) -> Result<Box<dyn Data + '_>> {
     match matrix {

@@ -1,0 +1,350 @@
+"""ONMF as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from ._base import METHODS, Clustering
+
+
+def _of_samples(estimator) -> bool:
+    if estimator._of_features():
+        raise AttributeError("with cluster='features' it is the features that have labels: see labels_")
+    return True
+
+
+class ONMF(Clustering):
+    """Orthogonal nonnegative matrix factorization.
+
+    Finds ``W >= 0`` and ``H >= 0`` that make ``||X - W H||_F`` small, such that every row of W has at most
+    one nonzero and the columns of W are orthonormal. Each sample so belongs to one cluster: a direction
+    (a row of `cluster_centers_`) times a strength. Samples that are zero have no direction and no cluster:
+    their label is -1.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+
+    method : {"best", "onp-mf", "em-onmf", "chnmf", "o-pnmf"}, default="best"
+        How to look for the factors: "best" is the program's default, deterministic and polished by EM;
+        "onp-mf" and "em-onmf" are Algorithms 2 and 1 of Pompili, Gillis, Absil and Glineur; "chnmf" and
+        "o-pnmf" the multiplicative updates of Choi and of Yang and Oja.
+
+    init : {"auto", "random", "residual", "svd", "nndsvd"} or array-like, default="auto"
+        Where to start: "auto" is the method's usual start, an array of shape (n_points,) labels to begin
+        with (-1: none), one of shape (n_clusters, n_point_features) directions. Points are samples, or
+        features with ``cluster="features"``.
+
+    n_init : int, default=1
+        Number of runs with different random numbers, of which the best is kept. Starts that are not random
+        are run once.
+
+    max_iter : int, default=None
+        Limit of iterations; None is the method's own.
+
+    tol : float, default=None
+        When to stop, for the methods that have a tolerance; None is the method's own.
+
+    polish : {"em"} or None, default=None
+        Whether EM-ONMF goes on from what the method found. "best" always ends so.
+
+    cluster : {"samples", "features"}, default="samples"
+        What is clustered. With "features" the rows of `components_` are orthonormal parts that do not
+        overlap, such as groups of pixels or voxels, `labels_` has an entry for each feature, and there is
+        no `predict`.
+
+    alpha, rho, growth, scale : float, default=None
+        Parameters of "onp-mf": the step of the multipliers, the penalty and its growth, and the Frobenius
+        norm that the data are treated as if they had. None is the paper's value (for `scale`: the data's).
+
+    floor : float, default=None
+        Parameter of "chnmf" and "o-pnmf": entries do not fall below it.
+
+    random_state : int, RandomState instance or None, default=0
+        An int is the seed (the program's ``--seed``): the same data then give the same bits. None draws one.
+
+    n_jobs : int, default=None
+        Number of threads; None is all processors (or OMP_NUM_THREADS). The result does not depend on it.
+
+    verbose : int, default=0
+        1 draws a bar.
+
+    callback : callable, default=None
+        Called after every iteration with a dict (`method`, `run`, `n_runs`, `n_ended`, `n_iter`,
+        `max_iter`, `residual`, `converged`, and `relative_error` or `objective`); True stops the fit, which
+        then keeps the best so far.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_clusters, n_features)
+        H. ``transform(X) @ components_`` approximates X.
+
+    labels_ : ndarray of shape (n_samples,) or (n_features,)
+        Cluster of each point, -1 for none. Clusters are numbered by decreasing energy.
+
+    weights_ : ndarray of shape (n_samples,) or (n_features,)
+        The one nonzero of each point's row of the orthonormal factor.
+
+    cluster_centers_ : ndarray of shape (n_clusters, n_features) or (n_clusters, n_samples)
+        Unit directions of the clusters.
+
+    reconstruction_err_ : float
+        ``||X - W H||_F`` of the factors found.
+
+    relative_error_ : float
+        The same divided by ``||X||_F``.
+
+    lower_bound_ : float
+        No factors of this rank have a smaller relative error, orthogonal or not.
+
+    energy_share_ : float
+        What the factors explain of X, relative to the best factors of this rank.
+
+    n_relabelled_ : int
+        Points whose label is not that of the nearest direction, as it happens with methods that are not
+        polished; `transform` and `predict` follow the nearest direction.
+
+    n_iter_ : int
+        Iterations of the best run.
+
+    converged_ : bool
+        Whether it met its own rule.
+
+    history_ : list of dict
+        For each stage of the best run its `method`, why it ended (`stop`), and the `objective` and
+        `residual` of every iteration.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has names that are all strings.
+
+    See Also
+    --------
+    SphericalKMeans : Clusters by angle alone; takes data of any sign.
+    sklearn.decomposition.NMF : Factors that are not orthogonal.
+
+    Notes
+    -----
+    Arrays in C order (with ``cluster="features"``: in Fortran order) of float32 or float64, and CSR (CSC)
+    matrices with int32 or int64 indices in canonical format, are used as they are, memory maps included.
+    Anything else is converted once.
+
+    Beside the data a fit needs, in bytes: ``24 n k`` for "best" and "onp-mf", ``8 n k`` for "chnmf" and
+    "o-pnmf", and ``4 n`` for each run of "em-onmf", for n points and k clusters.
+
+    References
+    ----------
+    F. Pompili, N. Gillis, P.-A. Absil, F. Glineur: Two algorithms for orthogonal nonnegative matrix
+    factorization with application to clustering. Neurocomputing 141, 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthant import ONMF
+    >>> X = np.array([[1, 0, 0], [4, 0, 0], [0, 2, 2], [0, 1, 1], [0, 0, 0]])
+    >>> model = ONMF(n_clusters=2).fit(X)
+    >>> model.labels_
+    array([ 0,  0,  1,  1, -1], dtype=int32)
+    >>> model.transform(X).round(3)
+    array([[0.243, 0.   ],
+           [0.97 , 0.   ],
+           [0.   , 0.894],
+           [0.   , 0.447],
+           [0.   , 0.   ]])
+    >>> np.allclose(model.transform(X) @ model.components_, X)
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        method="best",
+        init="auto",
+        n_init=1,
+        max_iter=None,
+        tol=None,
+        polish=None,
+        cluster="samples",
+        alpha=None,
+        rho=None,
+        growth=None,
+        scale=None,
+        floor=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+        callback=None,
+    ):
+        self.n_clusters = n_clusters
+        self.method = method
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.polish = polish
+        self.cluster = cluster
+        self.alpha = alpha
+        self.rho = rho
+        self.growth = growth
+        self.scale = scale
+        self.floor = floor
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def _method(self):
+        known = ["best"] + [name for name, entry in METHODS.items() if not entry["signed"] and name != "best"]
+        if self.method not in known:
+            raise ValueError(
+                f"The 'method' parameter of ONMF must be a str among {{{', '.join(map(repr, known))}}}. "
+                f"Got {self.method!r} instead."
+            )
+        return self.method
+
+    def _values(self):
+        names = ("max_iter", "tol", "alpha", "rho", "growth", "scale", "floor")
+        return {name: getattr(self, name) for name in names}
+
+    def _polish(self):
+        if self.polish not in (None, "em"):
+            raise ValueError(
+                f"The 'polish' parameter of ONMF must be a str among {{'em'}} or None. Got {self.polish!r} instead."
+            )
+        return True if self.polish == "em" else None
+
+    def _set_fitted(self, fitted, X, weights):
+        super()._set_fitted(fitted, X, weights)
+        self.n_relabelled_ = fitted["relabelled"]
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Find the factors of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Nonnegative data.
+        y : Ignored
+            Present for API consistency.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples' squared errors: a weight of 2 is the same as the sample twice.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._fit(X, sample_weight)
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        """Fit, and return `labels_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Nonnegative data.
+        y : Ignored
+            Present for API consistency.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,) or (n_features,)
+            Cluster of each point, -1 for none.
+        """
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def fit_transform(self, X, y=None, sample_weight=None):
+        """Fit, and return ``transform(X)``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Nonnegative data.
+        y : Ignored
+            Present for API consistency.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        W : ndarray of shape (n_samples, n_clusters)
+            The transformed samples.
+        """
+        return self.fit(X, sample_weight=sample_weight)._transform(X)
+
+    def transform(self, X):
+        """The best W for given samples, in closed form.
+
+        Each sample is assigned to the direction with which it has the largest product; with
+        ``cluster="features"`` W is ``X @ components_.T``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Nonnegative data.
+
+        Returns
+        -------
+        W : ndarray of shape (n_samples, n_clusters)
+            With ``cluster="samples"`` one nonzero in each row, none for zero samples.
+        """
+        return self._transform(X)
+
+    @available_if(_of_samples)
+    def predict(self, X):
+        """The cluster of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Nonnegative data.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The nearest direction, -1 for zero samples.
+        """
+        return self._labels_of(X)
+
+    def score(self, X, y=None, sample_weight=None):
+        """The negative squared error, ``-||X - transform(X) @ components_||_F ** 2``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Nonnegative data.
+        y : Ignored
+            Present for API consistency.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples' squared errors.
+
+        Returns
+        -------
+        score : float
+            Larger is better, 0 is best.
+        """
+        check_is_fitted(self)
+        X = self._check_X(X, reset=False)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not self._of_features():
+            return -self._apply(X, weights=weights)[2]
+        total = 0.0
+        rows = max(1, 2**22 // X.shape[1])
+        X = X.tocsr() if hasattr(X, "tocsr") else X
+        for begin in range(0, X.shape[0], rows):
+            block = X[begin : begin + rows]
+            block = block.toarray() if hasattr(block, "toarray") else block
+            left = block - (block @ self.components_.T) @ self.components_
+            squares = np.einsum("ij,ij->i", left, left, dtype=np.float64)
+            total += squares.sum() if weights is None else squares @ weights[begin : begin + rows]
+        return -float(total)

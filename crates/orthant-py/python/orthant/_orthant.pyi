@@ -1,0 +1,144 @@
+"""The compiled part: it converts arguments and results; the estimators are in Python."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Real = NDArray[np.float64] | NDArray[np.float32]
+_Indices = NDArray[np.int32] | NDArray[np.int64]
+#: A C-contiguous array, or ``(indptr, indices, data, n_features)`` of a canonical CSR matrix.
+_Samples = _Real | tuple[_Indices, _Indices, _Real, int]
+_Rule = Literal["power", "cosine", "euclid", "kl"]
+
+class OrthantError(RuntimeError): ...
+
+class _Stage(TypedDict):
+    method: str
+    stop: Literal["converged", "max-iterations", "cancelled"]
+    objective: NDArray[np.float64]
+    residual: NDArray[np.float64]
+
+class _Run(TypedDict):
+    stages: list[_Stage]
+    objective: float
+    relative_error: float
+    negativity: float
+    orthogonality: float
+    labels: NDArray[np.int32]
+
+class _Fitted(TypedDict):
+    method: str
+    values: list[tuple[str, float]]
+    start: str | None
+    n_init: int
+    seed: int
+    polish: bool
+    rule: _Rule
+    scale: float
+    objective: float
+    n_iter: int
+    stop: Literal["converged", "max-iterations", "cancelled"]
+    converged: bool
+    best_run: int
+    seconds: float
+    certificate_seconds: float
+    labels: NDArray[np.int32]
+    #: The one nonzero of each point's column of V.
+    strengths: NDArray[np.float64]
+    #: k x features: U, the unit directions, and what new points are compared with.
+    components: NDArray[np.float64]
+    directions: NDArray[np.float64]
+    centroids: NDArray[np.float64]
+    energy: NDArray[np.float64]
+    refilled: list[int]
+    relabelled: int
+    relative_error: float
+    lower_bound: float
+    energy_share: float
+    orthogonality_residual: float
+    smallest_entry: float
+    singular_values: NDArray[np.float64]
+    runs: list[_Run]
+    norm: float
+    zero_points: int
+    #: What ended the fit early, to be raised once the rest is stored.
+    exception: BaseException | None
+
+class _Parameter(TypedDict):
+    key: str
+    default: float | None
+    range: tuple[float, float]
+    whole: bool
+    help: str
+
+class _Method(TypedDict):
+    name: str
+    title: str
+    summary: str
+    objective: str
+    signed: bool
+    rule: _Rule
+    starts: list[str]
+    parameters: dict[str, _Parameter]
+
+class _Made(TypedDict):
+    data: Any
+    target: NDArray[np.int64]
+    target_names: list[str]
+    n_clusters: int
+    background: int | None
+    shape: tuple[int, int] | None
+    order: Literal["C", "F"] | None
+
+def version() -> str: ...
+def default_method() -> str: ...
+def methods() -> list[_Method]: ...
+def starts() -> list[tuple[str, str]]: ...
+def fit(
+    x: _Samples,
+    k: int,
+    method: str,
+    *,
+    values: Sequence[tuple[str, float]],
+    start: str | None = None,
+    labels: NDArray[np.int32] | None = None,
+    centroids: NDArray[np.float64] | None = None,
+    runs: int = 1,
+    seed: int = 0,
+    polish: bool | None = None,
+    weights: NDArray[np.float64] | None = None,
+    threads: int = 1,
+    watch: Callable[[dict[str, Any]], object] | None = None,
+    interval: float = 0.0,
+) -> _Fitted: ...
+def apply(
+    x: _Samples,
+    centroids: NDArray[np.float64],
+    rule: str,
+    *,
+    directions: NDArray[np.float64] | None = None,
+    weights: NDArray[np.float64] | None = None,
+    threads: int = 1,
+) -> tuple[NDArray[np.int32], NDArray[np.float64], float]: ...
+def report(
+    x: _Samples,
+    fitted: _Fitted,
+    about: dict[str, Any],
+    *,
+    weights: NDArray[np.float64] | None = None,
+    threads: int = 1,
+) -> str: ...
+def generate(name: str, values: Sequence[tuple[str, str]]) -> _Made: ...
+def scene(
+    endmembers: NDArray[np.float64],
+    abundances: NDArray[np.float64],
+    materials: Sequence[str],
+    noise: float,
+    seed: int,
+    single_precision: bool,
+    shape: tuple[int, int] | None = None,
+    columns: bool = False,
+) -> _Made: ...
+def scores(truth: NDArray[np.int64], labels: NDArray[np.int32]) -> dict[str, float]: ...

@@ -1,0 +1,72 @@
+"""A bar of one line for ``verbose=1``: in terminals and notebooks it is redrawn, elsewhere it is a line
+now and then."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+
+_WIDTH = 24
+
+
+def _redraws(stream) -> bool:
+    """Whether a carriage return takes the stream back to the beginning of the line."""
+    return bool(getattr(stream, "isatty", bool)()) or "ipykernel" in type(stream).__module__
+
+
+class Bar:
+    """Draws what a fit has reached.
+
+    The share that is done is an estimate: runs that have ended, and within a run how far the residual has
+    come on its way (in logarithms) to the tolerance, or the iterations on theirs to the limit.
+    """
+
+    def __init__(self, name: str, tol: float | None, stream=None):
+        self.stream = sys.stdout if stream is None else stream
+        self.name, self.tol = name, tol
+        self.redraws = _redraws(self.stream)
+        self.begun = self.drawn = time.monotonic()
+        self.first_residual: float | None = None
+        self.done = 0.0
+        self.length = 0
+
+    def __call__(self, info: dict) -> None:
+        now = time.monotonic()
+        self.done = max(self.done, self._share(info))
+        if self.redraws or now - self.drawn >= 10:
+            self.drawn = now
+            self._write(self._line(info, now - self.begun))
+
+    def close(self, summary: str) -> None:
+        """Ends the line with what came out."""
+        seconds = time.monotonic() - self.begun
+        self._write(f"{self.name}: {summary}, {seconds:.1f} s", last=True)
+
+    def _share(self, info: dict) -> float:
+        within = info["n_iter"] / info["max_iter"]
+        residual = info["residual"]
+        if self.first_residual is None:
+            self.first_residual = residual
+        if self.tol and 0 < self.tol < self.first_residual and residual > 0:
+            way = math.log(self.first_residual / self.tol)
+            within = max(within, math.log(self.first_residual / max(residual, self.tol)) / way)
+        runs = info["n_runs"]
+        return min(1.0, info["n_ended"] / runs + within / runs)
+
+    def _line(self, info: dict, seconds: float) -> str:
+        full = int(self.done * _WIDTH)
+        bar = "#" * full + "-" * (_WIDTH - full)
+        run = f" run {info['run'] + 1}/{info['n_runs']}," if info["n_runs"] > 1 else ""
+        error = info.get("relative_error")
+        reached = f", error {error:.4f}" if error is not None else ""
+        left = f", {seconds * (1 / self.done - 1):.0f} s left" if seconds > 2 and self.done > 0.05 else ""
+        return f"{self.name} [{bar}] {info['method']},{run} iteration {info['n_iter']}{reached}{left}"
+
+    def _write(self, line: str, last: bool = False) -> None:
+        if self.redraws:
+            self.stream.write("\r" + line.ljust(self.length) + ("\n" if last else ""))
+            self.length = len(line)
+        else:
+            self.stream.write(line + "\n")
+        self.stream.flush()

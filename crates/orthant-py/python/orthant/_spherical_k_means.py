@@ -1,0 +1,254 @@
+"""Spherical k-means as a scikit-learn clusterer."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.utils.extmath import row_norms
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from ._base import Clustering
+
+
+class SphericalKMeans(ClusterMixin, Clustering):
+    """Clustering by angle: k-means on the unit sphere.
+
+    Maximises the sum of the cosines between samples and the centre of their cluster, so that every sample
+    counts the same whatever its norm. Samples that are zero have no direction and no cluster: their label
+    is -1.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+
+    init : {"residual", "random", "svd", "nndsvd", "auto"} or array-like, default="residual"
+        Where to start: "residual" draws samples far from one another, as k-means++; "random" takes any
+        samples; "svd" lets each of the largest singular vectors claim the samples where it is largest, which
+        suits nonnegative data; "auto" is what the program does unless told otherwise. An array of shape
+        (n_samples,) are labels to begin with (-1: none), one of shape (n_clusters, n_features) centres.
+
+    n_init : int, default=10
+        Number of runs with different random numbers, of which the best is kept; they share their passes over
+        the data. Starts that are not random are run once.
+
+    max_iter : int, default=None
+        Limit of iterations; None is the method's own, 300.
+
+    random_state : int, RandomState instance or None, default=0
+        An int is the seed (the program's ``--seed``): the same data then give the same bits. None draws one.
+
+    n_jobs : int, default=None
+        Number of threads; None is all processors (or OMP_NUM_THREADS). The result does not depend on it.
+
+    verbose : int, default=0
+        1 draws a bar.
+
+    callback : callable, default=None
+        Called after every iteration with a dict (see `ONMF`); True stops the fit, which then keeps the best
+        so far.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Unit centres of the clusters.
+
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample, -1 for none.
+
+    inertia_ : float
+        The (weighted) sum of ``1 - cosine`` over the samples that have a cluster.
+
+    components_ : ndarray of shape (n_clusters, n_features)
+        The best direction of each cluster in the sense of ONMF, scaled: ``transform(X) @ components_``
+        approximates X.
+
+    weights_ : ndarray of shape (n_samples,)
+        The one nonzero of each sample's row of the orthonormal factor.
+
+    reconstruction_err_, relative_error_, lower_bound_, energy_share_ : float
+        How well the factors fit, as in `ONMF`.
+
+    n_iter_ : int
+        Iterations of the best run.
+
+    converged_ : bool
+        Whether the labels repeated.
+
+    history_ : list of dict
+        The `objective` (sum of cosines) and `residual` (share of samples that moved) of every iteration.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has names that are all strings.
+
+    See Also
+    --------
+    ONMF : Clusters by direction, where samples with larger norm count more.
+    sklearn.cluster.KMeans : Clusters by distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthant import SphericalKMeans
+    >>> X = np.array([[1., .1], [5, .2], [-1, 9], [-.1, 1], [0, 0]])
+    >>> SphericalKMeans(n_clusters=2).fit_predict(X)
+    array([ 1,  1,  0,  0, -1], dtype=int32)
+    """
+
+    _signed = True
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        init="residual",
+        n_init=10,
+        max_iter=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+        callback=None,
+    ):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    cluster = "samples"
+
+    def _method(self):
+        return "spherical-k-means"
+
+    def _centers(self):
+        return self._fitted["centroids"]
+
+    def _set_fitted(self, fitted, X, weights):
+        super()._set_fitted(fitted, X, weights)
+        has = self.labels_ >= 0
+        total = np.count_nonzero(has) if weights is None else weights[has].sum()
+        self.inertia_ = max(0.0, float(total) - fitted["objective"])
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Find the clusters of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Data of any sign.
+        y : Ignored
+            Present for API consistency.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._fit(X, sample_weight)
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        """Fit, and return `labels_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Data of any sign.
+        y : Ignored
+            Present for API consistency.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Cluster of each sample, -1 for none.
+        """
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def fit_transform(self, X, y=None, sample_weight=None):
+        """Fit, and return ``transform(X)``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Data of any sign.
+        y : Ignored
+            Present for API consistency.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        W : ndarray of shape (n_samples, n_clusters)
+            The transformed samples.
+        """
+        return self.fit(X, sample_weight=sample_weight)._transform(X)
+
+    def transform(self, X):
+        """The strength of each sample along its cluster's row of `components_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Data of any sign.
+
+        Returns
+        -------
+        W : ndarray of shape (n_samples, n_clusters)
+            At most one nonzero in each row.
+        """
+        return self._transform(X)
+
+    def predict(self, X):
+        """The cluster of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Data of any sign.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The centre at the smallest angle, -1 for zero samples.
+        """
+        return self._labels_of(X)
+
+    def score(self, X, y=None, sample_weight=None):
+        """The negative sum of ``1 - cosine`` over the samples that are not zero.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Data of any sign.
+        y : Ignored
+            Present for API consistency.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        score : float
+            Larger is better, 0 is best.
+        """
+        check_is_fitted(self)
+        X = self._check_X(X, reset=False)
+        weights = np.ones(X.shape[0])
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        labels = self._apply(X, directions=False)[0]
+        norms = row_norms(X).astype(np.float64)
+        total = 0.0
+        for label, centre in enumerate(self._fitted["centroids"]):
+            of_label = np.flatnonzero(labels == label)
+            cosines = np.asarray(X[of_label] @ centre).ravel() / norms[of_label]
+            total += weights[of_label] @ (1 - cosines)
+        return -float(total)

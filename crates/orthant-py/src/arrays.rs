@@ -1,0 +1,156 @@
+//! numpy and scipy.sparse → the library's borrowed matrices, and its results → numpy.
+
+use std::borrow::Cow;
+
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
+use orthant::matrix::{Borrowed, Csr, Data, Dense, Mat, Matrix, open_borrowed};
+use orthant::{Error, Result};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+/// Samples in rows, borrowed from Python: a C-contiguous array, or the parts of a canonical CSR matrix
+/// as the tuple `(indptr, indices, data, n_features)`.
+#[derive(FromPyObject)]
+pub(crate) enum Samples<'py> {
+    DenseF64(PyReadonlyArray2<'py, f64>),
+    DenseF32(PyReadonlyArray2<'py, f32>),
+    Sparse((Indices<'py>, Indices<'py>, Values<'py>, usize)),
+}
+
+#[derive(FromPyObject)]
+pub(crate) enum Indices<'py> {
+    I32(PyReadonlyArray1<'py, i32>),
+    I64(PyReadonlyArray1<'py, i64>),
+}
+
+#[derive(FromPyObject)]
+pub(crate) enum Values<'py> {
+    F64(PyReadonlyArray1<'py, f64>),
+    F32(PyReadonlyArray1<'py, f32>),
+}
+
+/// The same as slices, which may leave the interpreter's lock behind.
+pub(crate) enum View<'a> {
+    DenseF64([usize; 2], &'a [f64]),
+    DenseF32([usize; 2], &'a [f32]),
+    Sparse { features: usize, indptr: IndexSlice<'a>, indices: IndexSlice<'a>, values: ValueSlice<'a> },
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum IndexSlice<'a> {
+    I32(&'a [i32]),
+    I64(&'a [i64]),
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum ValueSlice<'a> {
+    F32(&'a [f32]),
+    F64(&'a [f64]),
+}
+
+fn not_contiguous<E>(_: E) -> PyErr {
+    PyTypeError::new_err("arrays must be C-contiguous")
+}
+
+impl Indices<'_> {
+    fn view(&self) -> PyResult<IndexSlice<'_>> {
+        Ok(match self {
+            Indices::I32(x) => IndexSlice::I32(x.as_slice().map_err(not_contiguous)?),
+            Indices::I64(x) => IndexSlice::I64(x.as_slice().map_err(not_contiguous)?),
+        })
+    }
+}
+
+impl Samples<'_> {
+    pub(crate) fn view(&self) -> PyResult<View<'_>> {
+        fn shape<T: numpy::Element>(x: &PyReadonlyArray2<'_, T>) -> [usize; 2] {
+            let array = x.as_array();
+            [array.nrows(), array.ncols()]
+        }
+        Ok(match self {
+            Samples::DenseF64(x) => View::DenseF64(shape(x), x.as_slice().map_err(not_contiguous)?),
+            Samples::DenseF32(x) => View::DenseF32(shape(x), x.as_slice().map_err(not_contiguous)?),
+            Samples::Sparse((indptr, indices, values, features)) => View::Sparse {
+                features: *features,
+                indptr: indptr.view()?,
+                indices: indices.view()?,
+                values: match values {
+                    Values::F32(x) => ValueSlice::F32(x.as_slice().map_err(not_contiguous)?),
+                    Values::F64(x) => ValueSlice::F64(x.as_slice().map_err(not_contiguous)?),
+                },
+            },
+        })
+    }
+}
+
+impl<'a> View<'a> {
+    /// The data without a copy of its entries; only the row offsets of a sparse matrix are converted.
+    pub(crate) fn open(self, weights: Option<Vec<f64>>) -> Result<Box<dyn Data + 'a>> {
+        use {IndexSlice::*, ValueSlice::*};
+        let points = match self {
+            View::DenseF64([n, m], x) => Borrowed::DenseF64(Dense::new(n, m, x)?),
+            View::DenseF32([n, m], x) => Borrowed::DenseF32(Dense::new(n, m, x)?),
+            View::Sparse { features, indptr, indices, values } => {
+                let offsets: Cow<'a, [usize]> = match indptr {
+                    I32(x) => offsets(x)?.into(),
+                    I64(x) => offsets(x)?.into(),
+                };
+                match (indices, values) {
+                    (I32(i), F32(x)) => Borrowed::SparseF32(Csr::new(features, offsets, i, x)?),
+                    (I32(i), F64(x)) => Borrowed::SparseF64(Csr::new(features, offsets, i, x)?),
+                    (I64(i), F32(x)) => Borrowed::SparseF32I64(Csr::new(features, offsets, i, x)?),
+                    (I64(i), F64(x)) => Borrowed::SparseF64I64(Csr::new(features, offsets, i, x)?),
+                }
+            }
+        };
+        open_borrowed(points, weights)
+    }
+}
+
+fn offsets<I: Copy + TryInto<usize>>(indptr: &[I]) -> Result<Vec<usize>> {
+    indptr
+        .iter()
+        .map(|&x| {
+            x.try_into().map_err(|_| Error::Data("a row offset of the sparse matrix is negative".into()))
+        })
+        .collect()
+}
+
+/// k × features of Python → features × k of the library.
+pub(crate) fn factor(array: &PyReadonlyArray2<'_, f64>) -> Mat {
+    let array = array.as_array();
+    Mat::from_fn(array.ncols(), array.nrows(), |f, i| array[(i, f)])
+}
+
+/// features × k of the library → k × features of Python.
+pub(crate) fn transposed<'py>(py: Python<'py>, mat: &Mat) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (k, features) = (mat.cols, mat.rows);
+    reshaped(mat.transpose().data.into_pyarray(py), k, features)
+}
+
+fn reshaped<'py, T: numpy::Element>(
+    array: Bound<'py, PyArray1<T>>,
+    rows: usize,
+    columns: usize,
+) -> PyResult<Bound<'py, PyArray2<T>>> {
+    use numpy::PyArrayMethods;
+    array.reshape([rows, columns])
+}
+
+/// A matrix that the library made, dense or as the parts of a CSR matrix.
+pub(crate) fn matrix<'py>(py: Python<'py>, matrix: Matrix) -> PyResult<Bound<'py, PyAny>> {
+    let (n, m) = (matrix.points(), matrix.features());
+    Ok(match matrix {
+        Matrix::DenseF32(x) => reshaped(x.data().to_pyarray(py), n, m)?.into_any(),
+        Matrix::DenseF64(x) => reshaped(x.data().to_pyarray(py), n, m)?.into_any(),
+        Matrix::SparseF32(x) => parts(py, &x)?,
+        Matrix::SparseF64(x) => parts(py, &x)?,
+    })
+}
+
+fn parts<'py, T: Copy + numpy::Element>(py: Python<'py>, x: &Csr<'_, T, i32>) -> PyResult<Bound<'py, PyAny>> {
+    let indptr: Vec<i64> = x.offsets().iter().map(|&o| o as i64).collect();
+    let parts =
+        (indptr.into_pyarray(py), x.columns().to_pyarray(py), x.values().to_pyarray(py), x.features());
+    Ok(parts.into_pyobject(py)?.into_any())
+}

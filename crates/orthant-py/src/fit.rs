@@ -1,0 +1,196 @@
+//! Fitting, and applying what was fitted to other samples.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use orthant::algorithms::{Goal, Method, Values, method};
+use orthant::finish::predict;
+use orthant::matrix::Rule;
+use orthant::pipeline::{DEFAULT_METHOD, DEFAULT_POLISH, Stage};
+use orthant::run::Stop;
+use orthant::start::Start;
+use orthant::{Job, Outcome, cluster};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::arrays::{Samples, factor, transposed};
+use crate::errors::raise;
+use crate::work::{Watch, detached};
+
+/// The name under which the default goes, also before the table has a method of that name.
+const BEST: &str = "best";
+
+/// A method by its name, and whether its result is polished unless told otherwise.
+fn chosen(name: &str) -> PyResult<(&'static Method, bool)> {
+    match method(name) {
+        Err(_) if name == BEST => Ok((method(DEFAULT_METHOD).map_err(raise)?, DEFAULT_POLISH)),
+        found => Ok((found.map_err(raise)?, false)),
+    }
+}
+
+/// Clusters samples; see `_orthant.pyi` for what comes back.
+#[pyfunction]
+#[pyo3(signature = (x, k, method, *, values, start=None, labels=None, centroids=None, runs=1, seed=0,
+    polish=None, weights=None, threads=1, watch=None, interval=0.0))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn fit<'py>(
+    py: Python<'py>,
+    x: Samples<'py>,
+    k: usize,
+    method: &str,
+    values: Vec<(String, f64)>,
+    start: Option<&str>,
+    labels: Option<PyReadonlyArray1<'py, i32>>,
+    centroids: Option<PyReadonlyArray2<'py, f64>>,
+    runs: usize,
+    seed: u64,
+    polish: Option<bool>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    threads: usize,
+    watch: Option<Bound<'py, PyAny>>,
+    interval: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (method, polished) = chosen(method)?;
+    let start = match (labels, centroids, start) {
+        (Some(labels), _, _) => Some(Start::Labels(Arc::new(labels.as_array().to_vec()))),
+        (None, Some(centroids), _) => Some(Start::Centroids(Arc::new(factor(&centroids)))),
+        (None, None, Some(name)) => Some(Start::named(name).map_err(raise)?),
+        (None, None, None) => None,
+    };
+    let values = values.iter().fold(Values::new(), |values, (name, value)| values.set(name, *value));
+    let job = Job { method, k, values, start, runs, seed, polish: polish.unwrap_or(polished) };
+    let weights = weights.map(|w| w.as_array().to_vec());
+    let view = x.view()?;
+    let watch = Watch { call: watch, interval: Duration::from_secs_f64(interval.max(0.0)) };
+    let done = detached(py, threads, watch, |watcher| {
+        let data = view.open(weights)?;
+        let outcome = cluster(&*data, &job, watcher)?;
+        let facts = data.facts();
+        Ok((outcome, facts.scale, facts.norm2.sqrt() / facts.scale, facts.zero_points.len()))
+    })?;
+    let (outcome, scale, norm, zero_points) = done.result;
+    let fitted = fitted(py, &job, outcome, scale)?;
+    fitted.set_item("norm", norm)?;
+    fitted.set_item("zero_points", zero_points)?;
+    fitted.set_item("exception", done.exception.map(|e| e.into_value(py)))?;
+    Ok(fitted)
+}
+
+/// What an estimator keeps of an outcome; `report` makes an outcome of it again.
+fn fitted<'py>(py: Python<'py>, job: &Job, outcome: Outcome, scale: f64) -> PyResult<Bound<'py, PyDict>> {
+    let best = outcome.best();
+    let fitted = PyDict::new(py);
+    fitted.set_item("method", job.method.name)?;
+    fitted.set_item("values", job.values.iter().collect::<Vec<_>>())?;
+    fitted.set_item("start", job.start.as_ref().map(Start::name))?;
+    fitted.set_item("n_init", job.runs)?;
+    fitted.set_item("seed", job.seed)?;
+    fitted.set_item("polish", job.polish)?;
+    fitted.set_item("rule", rule_name(if job.polish { Rule::Power } else { job.method.rule }))?;
+    fitted.set_item("scale", scale)?;
+    fitted.set_item("objective", best.objective)?;
+    fitted.set_item("n_iter", best.iterations())?;
+    fitted.set_item("stop", best.stop().name())?;
+    fitted.set_item("converged", best.stop() == Stop::Converged)?;
+    fitted.set_item("best_run", outcome.best)?;
+    fitted.set_item("seconds", outcome.seconds)?;
+    fitted.set_item("certificate_seconds", outcome.certificate_seconds)?;
+
+    let solution = outcome.solution;
+    fitted.set_item("labels", solution.labels.into_pyarray(py))?;
+    fitted.set_item("strengths", solution.v.into_pyarray(py))?;
+    fitted.set_item("components", transposed(py, &solution.u)?)?;
+    fitted.set_item("directions", transposed(py, &solution.directions)?)?;
+    fitted.set_item("centroids", transposed(py, &solution.centroids)?)?;
+    fitted.set_item("energy", solution.energy.into_pyarray(py))?;
+    fitted.set_item("refilled", solution.refilled)?;
+    fitted.set_item("relabelled", solution.relabelled)?;
+
+    let certificate = outcome.certificate;
+    fitted.set_item("relative_error", certificate.relative_error)?;
+    fitted.set_item("lower_bound", certificate.lower_bound)?;
+    fitted.set_item("energy_share", certificate.energy_share)?;
+    fitted.set_item("orthogonality_residual", certificate.orthogonality_residual)?;
+    fitted.set_item("smallest_entry", certificate.smallest_entry)?;
+    fitted.set_item("singular_values", certificate.singular_values.into_pyarray(py))?;
+
+    let runs = PyList::empty(py);
+    for run in outcome.runs {
+        let entry = PyDict::new(py);
+        let stages = run.stages.iter().map(|s| stage(py, s, job, scale)).collect::<PyResult<Vec<_>>>()?;
+        entry.set_item("stages", stages)?;
+        entry.set_item("objective", run.objective)?;
+        entry.set_item("relative_error", run.relative_error)?;
+        entry.set_item("negativity", run.iterate_negativity)?;
+        entry.set_item("orthogonality", run.iterate_orthogonality)?;
+        entry.set_item("labels", run.labels.into_pyarray(py))?;
+        runs.append(entry)?;
+    }
+    fitted.set_item("runs", runs)?;
+    Ok(fitted)
+}
+
+fn stage<'py>(py: Python<'py>, stage: &Stage, job: &Job, scale: f64) -> PyResult<Bound<'py, PyDict>> {
+    let unit = unit(job, stage.method, scale);
+    let entry = PyDict::new(py);
+    entry.set_item("method", stage.method)?;
+    entry.set_item("stop", stage.stop.name())?;
+    let objective: Vec<f64> = stage.history.iter().map(|p| p.objective / unit).collect();
+    let residual: Vec<f64> = stage.history.iter().map(|p| p.residual).collect();
+    entry.set_item("objective", objective.into_pyarray(py))?;
+    entry.set_item("residual", residual.into_pyarray(py))?;
+    Ok(entry)
+}
+
+/// What objectives of the scaled data are to be divided by: Σ cos has no unit, the others are squares.
+pub(crate) fn unit(job: &Job, stage: &str, scale: f64) -> f64 {
+    if stage == job.method.name && job.method.goal == Goal::Most { 1.0 } else { scale * scale }
+}
+
+const RULES: &[(&str, Rule)] =
+    &[("power", Rule::Power), ("cosine", Rule::Cosine), ("euclid", Rule::Euclid), ("kl", Rule::Kl)];
+
+pub(crate) fn rule_name(rule: Rule) -> &'static str {
+    RULES.iter().find(|(_, r)| *r == rule).map_or("", |(name, _)| name)
+}
+
+/// Labels of samples by a method's centroids and rule; the strength of each sample along its cluster's
+/// direction; and `Σ w‖x − strength·direction‖²`. The last two only where directions are given.
+#[pyfunction]
+#[pyo3(signature = (x, centroids, rule, *, directions=None, weights=None, threads=1))]
+pub(crate) fn apply<'py>(
+    py: Python<'py>,
+    x: Samples<'py>,
+    centroids: PyReadonlyArray2<'py, f64>,
+    rule: &str,
+    directions: Option<PyReadonlyArray2<'py, f64>>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    threads: usize,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, f64)> {
+    let Some((_, rule)) = RULES.iter().find(|(name, _)| *name == rule) else {
+        return Err(PyValueError::new_err(format!("there is no rule '{rule}'")));
+    };
+    let centroids = factor(&centroids);
+    let directions = directions.as_ref().map(factor);
+    let weights = weights.map(|w| w.as_array().to_vec());
+    let view = x.view()?;
+    let watch = Watch { call: None, interval: Duration::ZERO };
+    let done = detached(py, threads, watch, |_| {
+        let data = view.open(weights)?;
+        let labels = predict(&*data, &centroids, *rule)?;
+        let Some(directions) = directions else { return Ok((labels, vec![], f64::NAN)) };
+        let scale = data.facts().scale;
+        let mut store = data.store()?;
+        store.set_labels(0, &labels)?;
+        let strengths = store.strengths(&directions, 0)?.into_iter().map(|s| s / scale).collect();
+        let residual = store.residual(&directions, 0)?.total / scale / scale;
+        Ok((labels, strengths, residual))
+    })?;
+    if let Some(exception) = done.exception {
+        return Err(exception);
+    }
+    let (labels, strengths, residual): (Vec<i32>, Vec<f64>, f64) = done.result;
+    Ok((labels.into_pyarray(py).into_any(), strengths.into_pyarray(py).into_any(), residual))
+}

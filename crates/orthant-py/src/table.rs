@@ -1,0 +1,57 @@
+//! The tables of methods and starts, from which the estimators take their documentation and checks.
+
+use orthant::algorithms::METHODS;
+use orthant::start::STARTS;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::python_name;
+use crate::fit::rule_name;
+
+/// The version of the library.
+#[pyfunction]
+pub(crate) fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The method that the default stands for while the table has no line of its name.
+#[pyfunction]
+pub(crate) fn default_method() -> &'static str {
+    orthant::pipeline::DEFAULT_METHOD
+}
+
+/// All methods.
+#[pyfunction]
+pub(crate) fn methods(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    METHODS
+        .iter()
+        .map(|method| {
+            let entry = PyDict::new(py);
+            entry.set_item("name", method.name)?;
+            entry.set_item("title", method.title)?;
+            entry.set_item("summary", method.summary)?;
+            entry.set_item("objective", method.objective)?;
+            entry.set_item("signed", method.signed)?;
+            entry.set_item("rule", rule_name(method.rule))?;
+            entry.set_item("starts", method.starts.to_vec())?;
+            let parameters = PyDict::new(py);
+            for parameter in method.parameters {
+                let facts = PyDict::new(py);
+                facts.set_item("key", parameter.name)?;
+                facts.set_item("default", Some(parameter.default).filter(|x| !x.is_nan()))?;
+                facts.set_item("range", parameter.range)?;
+                facts.set_item("whole", parameter.whole)?;
+                facts.set_item("help", parameter.help)?;
+                parameters.set_item(python_name(parameter.name), facts)?;
+            }
+            entry.set_item("parameters", parameters)?;
+            Ok(entry)
+        })
+        .collect()
+}
+
+/// The named starts with a line of help each.
+#[pyfunction]
+pub(crate) fn starts() -> Vec<(&'static str, &'static str)> {
+    STARTS.to_vec()
+}

@@ -1,0 +1,83 @@
+"""Pipelines, searches, clones, pickles."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+import orthant
+from orthant import ONMF, SphericalKMeans, _base
+
+TEXTS = [
+    "the cat chased a mouse and the cat slept",
+    "a dog and a cat are animals that people keep",
+    "the mouse hid from the cat and the dog",
+    "stocks fell as the bank raised rates",
+    "the bank lent money and markets rose",
+    "investors sold stocks when rates rose",
+] * 5
+estimators = pytest.mark.parametrize(
+    "estimator", [ONMF(n_clusters=2), SphericalKMeans(n_clusters=2)], ids=lambda e: type(e).__name__
+)
+
+
+@estimators
+@pytest.mark.parametrize("vectorizer", [CountVectorizer(stop_words="english"), TfidfVectorizer(stop_words="english")])
+def test_texts_in_a_pipeline(estimator, vectorizer):
+    pipeline = make_pipeline(vectorizer, clone(estimator))
+    labels = pipeline.fit(TEXTS)[-1].labels_
+    assert_array_equal(labels.reshape(-1, 6)[:, :3], labels[0])
+    assert_array_equal(labels.reshape(-1, 6)[:, 3:], 1 - labels[0])
+    assert_array_equal(pipeline.predict(["the dog chased the cat", "money in stocks", "xyzzy"]), [labels[0], 1 - labels[0], -1])
+    assert pipeline.transform(TEXTS).shape == (30, 2)
+    assert len(pipeline.get_feature_names_out()) == 2
+
+
+@estimators
+def test_grid_search(estimator, X):
+    search = GridSearchCV(clone(estimator), {"n_clusters": [1, 3, 6]}, n_jobs=2, cv=3).fit(X)
+    assert search.best_params_ == {"n_clusters": 6}
+    assert search.predict(X).shape == (len(X),)
+    pipeline = make_pipeline(MinMaxScaler(), ONMF())
+    GridSearchCV(pipeline, {"onmf__n_clusters": [2, 3]}, cv=2, error_score="raise").fit(X)
+
+
+@estimators
+def test_constructors_only_store(estimator):
+    parameters = estimator.get_params()
+    assert vars(estimator) == parameters
+    marker = object()
+    for name in parameters:
+        assert getattr(type(estimator)(**{name: marker}), name) is marker
+    assert clone(estimator).get_params() == parameters
+    assert repr(estimator) == f"{type(estimator).__name__}(n_clusters=2)"
+
+
+@estimators
+def test_pickles_and_copies(estimator, X, monkeypatch):
+    model = clone(estimator).fit(X)
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert_array_equal(other.transform(X), model.transform(X))
+        assert "_orthant_version" not in vars(other)
+    dumped = pickle.dumps(model)
+    major, minor = orthant.__version__.split(".")[:2]
+    monkeypatch.setattr(_base, "_VERSION", f"{major}.{minor}.999")
+    assert_array_equal(pickle.loads(dumped).labels_, model.labels_)
+    monkeypatch.setattr(_base, "_VERSION", "99.0.0")
+    with pytest.raises(ValueError, match=f"pickled by orthant {orthant.__version__} .* orthant 99.0.0"):
+        pickle.loads(dumped)
+
+
+def test_metadata_routing(X):
+    import sklearn
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(ONMF(n_clusters=2).set_fit_request(sample_weight=True))
+        pipeline.fit(X, sample_weight=np.ones(len(X)))
