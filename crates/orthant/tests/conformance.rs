@@ -76,7 +76,7 @@ fn every_method_gives_feasible_factors_on_every_kind_of_data() {
 #[test]
 fn every_method_takes_every_start() {
     let x = clustered(60, FEATURES, 3, 2);
-    let labels: Vec<i32> = (0..60).map(|j| (j % 3) as i32).collect();
+    let labels: Vec<i32> = (0..60).map(|j| j % 3).collect();
     let centroids = orthant::matrix::Mat::from_fn(FEATURES, 3, |f, i| if f % 3 == i { 1.0 } else { 0.1 });
     for method in METHODS {
         let named = STARTS.iter().map(|(name, _)| Start::named(name).unwrap());

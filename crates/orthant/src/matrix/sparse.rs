@@ -6,13 +6,6 @@ use crate::error::{Error, Result};
 
 /// A column index: 32 or 64 bits, as scipy writes them.
 pub trait Index: Copy + Send + Sync + std::fmt::Debug + PartialEq + Sized + 'static {
-    /// Opens sparse points with columns of this width: see [`super::open_sparse`].
-    #[doc(hidden)]
-    fn open<'a, T: super::Real>(
-        points: Csr<'a, T, Self>,
-        weights: Option<Vec<f64>>,
-        transposed: Option<bool>,
-    ) -> Result<Box<dyn super::Data + 'a>>;
     /// As a position in memory. Only called on indices that were checked to be in range.
     fn at(self) -> usize;
     /// Whether the index lies in `0..features`.
@@ -22,14 +15,7 @@ pub trait Index: Copy + Send + Sync + std::fmt::Debug + PartialEq + Sized + 'sta
 }
 
 macro_rules! index {
-    ($($t:ty => $width:ident),*) => { $(impl Index for $t {
-        fn open<'a, T: super::Real>(
-            points: Csr<'a, T, Self>,
-            weights: Option<Vec<f64>>,
-            transposed: Option<bool>,
-        ) -> Result<Box<dyn super::Data + 'a>> {
-            super::local::open_rows(super::local::Sparse::$width(super::local::Rows::new(points, transposed)), weights)
-        }
+    ($($t:ty),*) => { $(impl Index for $t {
         #[inline(always)]
         fn at(self) -> usize { self as usize }
         #[inline(always)]
@@ -38,7 +24,7 @@ macro_rules! index {
         fn from_position(position: usize) -> Self { position as $t }
     })* };
 }
-index!(i32 => Narrow, i64 => Wide);
+index!(i32, i64);
 
 /// Points in compressed rows: the entries of point `j` are `offsets[j]..offsets[j + 1]`,
 /// with strictly increasing columns.

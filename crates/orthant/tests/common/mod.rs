@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use orthant::algorithms::{Method, Values};
-use orthant::matrix::{Csr, Data, Dense, Mat, open_dense, open_sparse};
+use orthant::matrix::{AnyPoints, Csr, Data, Dense, Mat, open_any};
 use orthant::pipeline::{Job, Outcome, cluster};
 
 /// A generator of its own for the tests: nothing in the library decides what they see.
@@ -65,21 +65,16 @@ pub fn sparse<T: Copy + PartialEq + Default, I: orthant::matrix::Index>(
 pub fn open_kind(kind: &str, x: &[f64], features: usize, weights: Option<Vec<f64>>) -> Box<dyn Data> {
     let points = x.len() / features;
     let single = || x.iter().map(|&v| v as f32).collect::<Vec<f32>>();
-    match kind {
-        "dense f64" => open_dense(Dense::new(points, features, x.to_vec()).unwrap(), weights),
-        "dense f32" => open_dense(Dense::new(points, features, single()).unwrap(), weights),
-        "sparse f64" => open_sparse(sparse::<f64, i32>(x, features), weights, None),
-        "sparse f32" => open_sparse(sparse::<f32, i32>(&single(), features), weights, None),
-        "sparse f64, 64-bit indices" => open_sparse(sparse::<f64, i64>(x, features), weights, None),
-        "sparse f64, no transposed copy" => {
-            open_sparse(sparse::<f64, i32>(x, features), weights, Some(false))
-        }
-        "sparse f32, no transposed copy" => {
-            open_sparse(sparse::<f32, i32>(&single(), features), weights, Some(false))
-        }
+    let points: AnyPoints = match kind {
+        "dense f64" => Dense::new(points, features, x.to_vec()).unwrap().into(),
+        "dense f32" => Dense::new(points, features, single()).unwrap().into(),
+        "sparse f64" | "sparse f64, no transposed copy" => sparse::<f64, i32>(x, features).into(),
+        "sparse f32" | "sparse f32, no transposed copy" => sparse::<f32, i32>(&single(), features).into(),
+        "sparse f64, 64-bit indices" => sparse::<f64, i64>(x, features).into(),
         _ => panic!("no kind {kind}"),
-    }
-    .unwrap()
+    };
+    let transposed = if kind.contains("no transposed") { Some(false) } else { None };
+    open_any(points, weights, transposed).unwrap()
 }
 
 /// A job that ends soon for every method.
