@@ -137,11 +137,15 @@ impl Algorithm for OnpMf {
     }
 }
 
-/// `(YYᵀ)^(−1/2)`.
-fn inverse_root(yyt: &Mat) -> Mat {
-    let root = yyt.symmetric_function(|x| 1.0 / x.max(f64::MIN_POSITIVE).sqrt());
+/// `(I + X)^(−1/2) − I`, without the cancellation that taking the difference would bring: close to the
+/// end a step changes the Lagrangian by less than the rounding of its value.
+fn inverse_root_minus_identity(x: &Mat) -> Mat {
+    let e = x.symmetric_function(|x| {
+        let root = (1.0 + x).max(f64::MIN_POSITIVE).sqrt();
+        -x / (root * (1.0 + root))
+    });
     // Exactly symmetric, which the passes rely on.
-    Mat::from_fn(root.rows, root.cols, |i, j| 0.5 * (root[(i, j)] + root[(j, i)]))
+    Mat::from_fn(e.rows, e.cols, |i, j| 0.5 * (e[(i, j)] + e[(j, i)]))
 }
 
 impl State for OnpState<'_> {
@@ -165,14 +169,22 @@ impl State for OnpState<'_> {
 
         // Line search for V ← Proj_St(V + βD).  [P, Alg. 2, line 4]
         let dvt = s.vdt.transpose();
-        let yyt = |beta: f64| s.vvt.plus(beta, &s.vdt).plus(beta, &dvt).plus(beta * beta, &s.ddt);
-        let now = -(0..self.problem.k).map(|i| s.tvt[(i, i)]).sum::<f64>() + 0.5 * rho * s.negative2;
+        let identity = Mat::identity(self.problem.k);
+        // YYᵀ − I with the computed VVᵀ: with I in its place orthogonality would drift away.
+        let off = |beta: f64| {
+            s.vvt.plus(-1.0, &identity).plus(beta, &s.vdt).plus(beta, &dvt).plus(beta * beta, &s.ddt)
+        };
+        // The Lagrangian less what no V changes: −⟨T, (root − I)·V + β·root·D⟩ + ρ/2·‖min(V, 0)‖².
+        let value = |beta: f64, e: &Mat, root: &Mat, negative2: f64| {
+            -s.tvt.dot(e) - beta * s.tdt.dot(root) + 0.5 * rho * negative2
+        };
+        let here = inverse_root_minus_identity(&off(0.0));
+        let now = value(0.0, &here, &identity, s.negative2);
         let trial = |store: &mut dyn Store, beta: f64| -> Result<(f64, f64, Mat)> {
-            let root = inverse_root(&yyt(beta));
+            let e = inverse_root_minus_identity(&off(beta));
+            let root = e.plus(1.0, &identity);
             let negative2 = store.trial(&[(beta, &root)])?[0];
-            // ⟨T, root·(V + βD)⟩ = ⟨TVᵀ + β·TDᵀ, root⟩
-            let value = -s.tvt.plus(beta, &s.tdt).dot(&root) + 0.5 * rho * negative2;
-            Ok((value, negative2, root))
+            Ok((value(beta, &e, &root, negative2), negative2, root))
         };
         let mut beta = self.beta;
         let mut best = trial(&mut *self.store, beta)?;
@@ -205,7 +217,7 @@ impl State for OnpState<'_> {
             self.beta = beta;
             self.negative2 = best.1;
             let root = best.2;
-            self.vvt = root.times(&yyt(beta)).times(&root);
+            self.vvt = root.times(&off(beta).plus(1.0, &identity)).times(&root);
             self.mvt = self.mvt.plus(beta, &s.mdt).times(&root);
             self.pending = Some(Accept { beta, root, alpha });
         } else {
