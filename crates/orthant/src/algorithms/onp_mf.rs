@@ -13,7 +13,9 @@
 //!   and a trial `V = (YYᵀ)^(−1/2)·Y`, `Y = V + βD`, has `⟨T, V⟩` and `YYᵀ` from k × k matrices.
 //! - One pass: `M·Vᵀ` of the new V is `(MVᵀ + β·MDᵀ)(YYᵀ)^(−1/2)`, whatever β the search chooses. It is
 //!   recomputed from the data every 50 iterations, with which the drift stays below 2e-15.
-//! - A line search that fails at β < 1e-15 resets β to 1 (the published code goes on with it).
+//! - A line search that has not found a decrease when the step is below rounding (β‖D‖ < 1e-15‖V‖) gives up for
+//!   this iteration and resets β to 1. The published code stops at β < 1e-15, whatever the size of D, and goes on
+//!   with that β: on images in raw integers the right β is smaller, and it spins in place until the limit.
 
 use super::{Algorithm, Parameter, Setting, real, whole};
 use crate::checkpoint::{Saved, Unpacking};
@@ -72,7 +74,7 @@ impl OnpMf {
 
 /// How often MVᵀ is recomputed from the data instead of carried on.
 const RECOMPUTE: usize = 50;
-/// A step shorter than this changes nothing.
+/// A step that is shorter than this, relative to V, changes nothing.
 const SHORTEST: f64 = 1e-15;
 
 struct OnpState<'a> {
@@ -186,6 +188,8 @@ impl State for OnpState<'_> {
             let negative2 = store.trial(&[(beta, &root)])?[0];
             Ok((value(beta, &e, &root, negative2), negative2, root))
         };
+        // ‖D‖/‖V‖
+        let length = ((0..self.problem.k).map(|i| s.ddt[(i, i)]).sum::<f64>() / self.problem.k as f64).sqrt();
         let mut beta = self.beta;
         let mut best = trial(&mut *self.store, beta)?;
         let mut found = best.0 < now;
@@ -201,8 +205,7 @@ impl State for OnpState<'_> {
                 best = longer;
             }
         } else {
-            // β in units of the data as the parameters see it.
-            while beta / self.first_beta >= SHORTEST {
+            while beta * length >= SHORTEST {
                 beta /= 1.1;
                 best = trial(&mut *self.store, beta)?;
                 if best.0 < now {
