@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
-use orthant::matrix::{Borrowed, Csr, Data, Dense, Mat, Matrix, open_borrowed};
+use orthant::matrix::{AnyPoints, Csr, Data, Dense, Mat, Matrix, open_any};
 use orthant::{Error, Result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -88,22 +88,22 @@ impl<'a> View<'a> {
     pub(crate) fn open(self, weights: Option<Vec<f64>>) -> Result<Box<dyn Data + 'a>> {
         use {IndexSlice::*, ValueSlice::*};
         let points = match self {
-            View::DenseF64([n, m], x) => Borrowed::DenseF64(Dense::new(n, m, x)?),
-            View::DenseF32([n, m], x) => Borrowed::DenseF32(Dense::new(n, m, x)?),
+            View::DenseF64([n, m], x) => AnyPoints::DenseF64(Dense::new(n, m, x)?),
+            View::DenseF32([n, m], x) => AnyPoints::DenseF32(Dense::new(n, m, x)?),
             View::Sparse { features, indptr, indices, values } => {
                 let offsets: Cow<'a, [usize]> = match indptr {
                     I32(x) => offsets(x)?.into(),
                     I64(x) => offsets(x)?.into(),
                 };
                 match (indices, values) {
-                    (I32(i), F32(x)) => Borrowed::SparseF32(Csr::new(features, offsets, i, x)?),
-                    (I32(i), F64(x)) => Borrowed::SparseF64(Csr::new(features, offsets, i, x)?),
-                    (I64(i), F32(x)) => Borrowed::SparseF32I64(Csr::new(features, offsets, i, x)?),
-                    (I64(i), F64(x)) => Borrowed::SparseF64I64(Csr::new(features, offsets, i, x)?),
+                    (I32(i), F32(x)) => AnyPoints::SparseF32(Csr::new(features, offsets, i, x)?),
+                    (I32(i), F64(x)) => AnyPoints::SparseF64(Csr::new(features, offsets, i, x)?),
+                    (I64(i), F32(x)) => AnyPoints::SparseF32I64(Csr::new(features, offsets, i, x)?),
+                    (I64(i), F64(x)) => AnyPoints::SparseF64I64(Csr::new(features, offsets, i, x)?),
                 }
             }
         };
-        open_borrowed(points, weights)
+        open_any(points, weights, None)
     }
 }
 

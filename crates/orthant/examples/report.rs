@@ -5,8 +5,10 @@
 
 use std::path::Path;
 
-use orthant::generate::{Generated, Generator, Swimmer, Synthetic, Telescope};
+use orthant::generate::{Generated, Generator, Plane, Swimmer, Synthetic, Telescope};
 use orthant::image::{ImageShape, Scan};
+use orthant::report::chart::{Axis, Line, Lines, Marker, Series, lines};
+use orthant::report::page::{Page, page, section};
 use orthant::report::{
     self, Compared, Comparison, Contest, Curve, Features, Gallery, Made, Mean, Report, Sweep, Truth,
 };
@@ -45,6 +47,7 @@ fn generated(out: &Path) -> orthant::Result<()> {
     made(out, "swimmer", &swimmer, &Job { polish: true, ..Job::new("onp-mf", 17)? }, Features::Pictures)?;
     let telescope = Telescope { noise: 0.02, seed: 1 }.generate()?;
     made(out, "telescope", &telescope, &Job { polish: true, ..Job::new("onp-mf", 9)? }, Features::Bands)?;
+    plane(out)?;
     compared(out, &swimmer)
 }
 
@@ -119,6 +122,56 @@ fn file(out: &Path, data: &str, k: &str, method: &str, rest: &[String]) -> ortha
         )
     };
     write(out, report::html(&report)?.as_bytes())
+}
+
+/// Points in the plane and the directions found: a page put together from the parts.
+fn plane(out: &Path) -> orthant::Result<()> {
+    let made = Plane::default().generate()?;
+    let data = open(&made.matrix, None)?;
+    let outcome = cluster(&*data, &Job::new("em-onmf", 2)?, &mut ())?;
+    let means = cluster(&*data, &Job::new("k-means", 2)?, &mut ())?;
+    let of = |class: usize| -> Vec<(f64, f64)> {
+        let points = (0..made.truth.len()).filter(|j| made.truth[*j] == class);
+        points.map(|j| made.matrix.point(j)).map(|p| (p[0], p[1])).collect()
+    };
+    let longest = (0..2).flat_map(of).map(|p| p.0.hypot(p.1)).fold(0.0, f64::max);
+    let mut series: Vec<Series> = (0..2)
+        .map(|class| Series {
+            name: made.classes[class].clone(),
+            points: of(class),
+            colour: Some(class),
+            line: Line::None,
+            marker: Marker::nth(class),
+            ..Series::default()
+        })
+        .collect();
+    for i in 0..2 {
+        let u = outcome.solution.directions.column(i);
+        let points = vec![(0.0, 0.0), (longest * u[0], longest * u[1])];
+        let line = if i == 0 { Line::Solid } else { Line::Dashed };
+        series.push(Series { name: format!("direction {i}"), points, line, ..Series::default() });
+    }
+    let centres = (0..2).map(|i| means.solution.centroids.column(i)).map(|c| (c[0], c[1])).collect();
+    series.push(Series {
+        name: "centres of k-means".into(),
+        points: centres,
+        colour: Some(4),
+        line: Line::None,
+        marker: Marker::Diamond,
+        ..Series::default()
+    });
+    let chart = lines(&Lines {
+        title: "points in the plane".into(),
+        x: Axis::new("first coordinate"),
+        y: Axis::new("second coordinate"),
+        series,
+        equal: true,
+        ..Lines::default()
+    });
+    let body =
+        section("plane", "Points and directions", &format!(r#"<figure class="panel">{chart}</figure>"#));
+    let shell = Page { title: "Two clusters in the plane".into(), body, ..Page::default() };
+    write(&out.join("plane.html"), page(&shell)?.as_bytes())
 }
 
 /// Some methods on synthetic sets of growing noise, and the parts each finds of the swimmer.

@@ -18,10 +18,11 @@
 //!
 //! The way of the data: [`matrix`] (what is in memory, the passes over it) → [`prepare`] (checks) →
 //! [`start`] → [`algorithms`], stepped by [`run`] → [`finish`] (feasible factors) → [`certificate`] →
-//! [`evaluate`]. [`pipeline`] is the whole flow on one screen, [`generate`] makes data to try it on.
+//! [`evaluate`] → `report` (pages and pictures). [`pipeline`] is the whole flow on one screen, [`generate`] makes data to try it on.
 
 pub mod algorithms;
 pub mod certificate;
+pub mod checkpoint;
 pub mod error;
 pub mod evaluate;
 pub mod finish;
@@ -38,7 +39,9 @@ pub mod report;
 pub mod run;
 pub mod singular;
 pub mod start;
+pub mod weighting;
 
 pub use error::{Error, Place, Result};
+pub use image::{ImageShape, Scan};
 pub use matrix::Matrix;
 pub use pipeline::{Job, Outcome, cluster};

@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use crate::algorithms::{Algorithm, Goal, Method, Values, method};
 use crate::certificate::{Certificate, certify};
+use crate::checkpoint::{Checkpoint, Saved};
 use crate::error::{Error, Result};
 use crate::finish::{Solution, finish};
 use crate::matrix::{Data, Mat, Rule};
 use crate::prepare::Problem;
-use crate::run::{Observer, Progress, Running, Stop, Trace, iterate};
+use crate::run::{Event, Go, Observer, Progress, Running, Stop, Trace, iterate};
 use crate::singular::dominant;
 use crate::start::{Start, Stream};
 
@@ -51,12 +52,42 @@ impl Job {
         })
     }
 
+    /// What identifies this work on these data.
+    pub fn fingerprint(&self, data: &dyn Data) -> String {
+        let (shape, facts) = (data.shape(), data.facts());
+        let given = match &self.start {
+            Some(Start::Labels(labels)) => format!(" {:x}", hash(labels.iter().map(|&l| l as u64))),
+            Some(Start::Centroids(u)) => format!(" {:x}", hash(u.data.iter().map(|x| x.to_bits()))),
+            _ => String::new(),
+        };
+        let values: Vec<String> = self.values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        format!(
+            "{} k={} {} start={}{given} runs={} seed={} polish={} on {} x {} ({} entries, norm {:x})",
+            self.method.name,
+            self.k,
+            values.join(" "),
+            self.start().name(),
+            self.runs,
+            self.seed,
+            self.polish,
+            shape.points,
+            shape.features,
+            shape.nonzeros,
+            facts.norm2.to_bits()
+        )
+    }
+
     /// The start that will be used.
     pub fn start(&self) -> Start {
         self.start
             .clone()
             .unwrap_or_else(|| Start::named(self.method.starts[0]).expect("the table names known starts"))
     }
+}
+
+fn hash(words: impl Iterator<Item = u64>) -> u64 {
+    words
+        .fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x100_0000_01b3).rotate_left(23))
 }
 
 /// A stage of a run: the method itself, or a polish.
@@ -131,6 +162,27 @@ const COLUMNS: usize = 256;
 
 /// Clusters the data.
 pub fn cluster(data: &dyn Data, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
+    cluster_from(data, job, None, observer)
+}
+
+/// Goes on from saved work, to the same bits as if it had never stopped.
+pub fn resume(data: &dyn Data, job: &Job, saved: Checkpoint, observer: &mut dyn Observer) -> Result<Outcome> {
+    let of = job.fingerprint(data);
+    if saved.of != of {
+        return Err(Error::Data(format!(
+            "the checkpoint is of other work: it has '{}', this is '{of}'",
+            saved.of
+        )));
+    }
+    cluster_from(data, job, Some(saved), observer)
+}
+
+fn cluster_from(
+    data: &dyn Data,
+    job: &Job,
+    mut saved: Option<Checkpoint>,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
     let begun = Instant::now();
     if job.runs == 0 {
         return Err(Error::parameter("runs", "at least one run is needed"));
@@ -145,7 +197,7 @@ pub fn cluster(data: &dyn Data, job: &Job, observer: &mut dyn Observer) -> Resul
     // Runs from a start that is not random would all be the same, unless the method is.
     let runs = if start.is_random() { job.runs } else { 1 };
     let batch = if job.method.batched { (COLUMNS / job.k).clamp(1, runs) } else { 1 };
-    let mut finished: Vec<Run> = vec![];
+    let mut finished: Vec<Run> = saved.as_mut().map_or(vec![], |s| std::mem::take(&mut s.finished));
     while finished.len() < runs {
         let first = finished.len();
         let count = batch.min(runs - first);
@@ -155,7 +207,10 @@ pub fn cluster(data: &dyn Data, job: &Job, observer: &mut dyn Observer) -> Resul
         }
         let streams: Vec<Stream> =
             (first..first + count).map(|run| Stream { seed: job.seed, run: run as u64 }).collect();
-        finished.extend(run_batch(&problem, job, &*algorithm, &start, &streams, runs, observer)?);
+        let batch =
+            Batch { problem: &problem, job, start: &start, streams: &streams, runs, finished: &finished };
+        let ended = batch.run(&*algorithm, saved.take(), observer)?;
+        finished.extend(ended);
     }
     let best = (1..finished.len()).fold(0, |best, run| {
         let (a, b) = (finished[run].objective, finished[best].objective);
@@ -182,61 +237,99 @@ pub fn cluster(data: &dyn Data, job: &Job, observer: &mut dyn Observer) -> Resul
     })
 }
 
-/// Some runs side by side: the method, then the polish, then the finish.
-fn run_batch(
-    problem: &Problem,
-    job: &Job,
-    algorithm: &dyn Algorithm,
-    start: &Start,
-    streams: &[Stream],
+/// Some runs side by side.
+struct Batch<'a> {
+    problem: &'a Problem<'a>,
+    job: &'a Job,
+    start: &'a Start,
+    streams: &'a [Stream],
     runs: usize,
-    observer: &mut dyn Observer,
-) -> Result<Vec<Run>> {
-    let facts = problem.facts();
-    let mut state = algorithm.begin(problem, start, streams)?;
-    let running = Running {
-        method: job.method.name,
-        first: streams[0].run as usize,
-        runs,
-        max_iterations: algorithm.max_iterations(start),
-        norm2: facts.norm2,
-    };
-    let traces = iterate(&mut *state, streams.len(), running, observer)?;
-    let conclusions = (0..streams.len()).map(|run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
-    // What each partition explains, all runs in the same passes.
-    let all: Vec<usize> = (0..streams.len()).collect();
-    let guess = Mat::beside(&conclusions.iter().map(|c| &c.centroids).collect::<Vec<_>>());
-    let sigma2 = dominant(problem.data, state.store(), &all, &guess)?.sigma2;
-    let mut finished = vec![];
-    for (run, (trace, conclusion)) in traces.into_iter().zip(conclusions).enumerate() {
-        let mut objective = trace.history.last().map_or(f64::NAN, |p| p.objective);
-        let mut explained: f64 = sigma2[run * job.k..(run + 1) * job.k].iter().sum();
-        let mut labels = state.store().labels(run)?;
-        let mut stages = vec![stage(job.method.name, trace)];
-        if job.polish && stages[0].stop != Stop::Cancelled {
-            let (polished, better, trace) = polish(problem, &labels, streams[run], runs, observer)?;
-            if better >= explained {
-                (labels, explained) = (polished, better);
+    /// Runs that have ended before.
+    finished: &'a [Run],
+}
+
+impl Batch<'_> {
+    /// The method, then the polish, then what each partition explains.
+    fn run(
+        &self,
+        algorithm: &dyn Algorithm,
+        saved: Option<Checkpoint>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Run>> {
+        let Batch { problem, job, start, streams, runs, .. } = *self;
+        let facts = problem.facts();
+        let mut state = algorithm.begin(problem, start, streams)?;
+        let mut traces = vec![Trace::default(); streams.len()];
+        if let Some(saved) = saved {
+            state.restore(saved.state)?;
+            if saved.traces.len() != traces.len() {
+                return Err(Error::Data(
+                    "the checkpoint has another number of runs: start without it".into(),
+                ));
             }
-            objective = facts.norm2 - explained;
-            stages.push(stage("em-onmf", trace));
+            traces = saved.traces;
         }
-        // Σ cos has no unit; the others are squares of the data's.
-        let unit = if job.method.goal == Goal::Most && !job.polish { 1.0 } else { facts.scale * facts.scale };
-        finished.push(Run {
-            stages,
-            objective: objective / unit,
-            relative_error: (1.0 - explained / facts.norm2).max(0.0).sqrt(),
-            labels,
-            iterate_negativity: conclusion.negativity,
-            iterate_orthogonality: conclusion.orthogonality,
-        });
+        let running = Running {
+            method: job.method.name,
+            first: streams[0].run as usize,
+            runs,
+            max_iterations: algorithm.max_iterations(start),
+            norm2: facts.norm2,
+        };
+        let of = job.fingerprint(problem.data);
+        let checkpoint = |state: Saved, traces: &[Trace]| Checkpoint {
+            of: of.clone(),
+            finished: self.finished.to_vec(),
+            traces: traces.to_vec(),
+            state,
+        };
+        let traces = iterate(&mut *state, traces, running, observer, &checkpoint)?;
+        let conclusions = (0..streams.len()).map(|run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
+        // What each partition explains, all runs in the same passes.
+        let all: Vec<usize> = (0..streams.len()).collect();
+        let guess = Mat::beside(&conclusions.iter().map(|c| &c.centroids).collect::<Vec<_>>());
+        let sigma2 = dominant(problem.data, state.store(), &all, &guess)?.sigma2;
+        let mut finished = vec![];
+        for (run, (trace, conclusion)) in traces.into_iter().zip(conclusions).enumerate() {
+            let mut objective = trace.history.last().map_or(f64::NAN, |p| p.objective);
+            let mut explained: f64 = sigma2[run * job.k..(run + 1) * job.k].iter().sum();
+            let mut labels = state.store().labels(run)?;
+            let mut stages = vec![stage(job.method.name, trace)];
+            if job.polish && stages[0].stop != Stop::Cancelled {
+                let (polished, better, trace) = polish(problem, &labels, streams[run], runs, observer)?;
+                if better >= explained {
+                    (labels, explained) = (polished, better);
+                }
+                objective = facts.norm2 - explained;
+                stages.push(stage("em-onmf", trace));
+            }
+            // Σ cos has no unit; the others are squares of the data's.
+            let unit =
+                if job.method.goal == Goal::Most && !job.polish { 1.0 } else { facts.scale * facts.scale };
+            finished.push(Run {
+                stages,
+                objective: objective / unit,
+                relative_error: (1.0 - explained / facts.norm2).max(0.0).sqrt(),
+                labels,
+                iterate_negativity: conclusion.negativity,
+                iterate_orthogonality: conclusion.orthogonality,
+            });
+        }
+        Ok(finished)
     }
-    Ok(finished)
 }
 
 fn stage(method: &'static str, trace: Trace) -> Stage {
     Stage { method, history: trace.history, stop: trace.stop.unwrap_or(Stop::MaxIterations) }
+}
+
+/// An observer that sees everything but saves nothing.
+struct Unsaved<'a>(&'a mut dyn Observer);
+
+impl Observer for Unsaved<'_> {
+    fn iteration(&mut self, event: &Event) -> Go {
+        self.0.iteration(event)
+    }
 }
 
 /// EM-ONMF from given labels: its labels, what they explain, and its course.
@@ -258,7 +351,15 @@ fn polish(
         max_iterations: algorithm.max_iterations(&start),
         norm2: problem.facts().norm2,
     };
-    let mut traces = iterate(&mut *state, 1, running, observer)?;
+    // A polish is short: what is saved is the work before it.
+    let mut quiet = Unsaved(observer);
+    let checkpoint = |state: Saved, traces: &[Trace]| Checkpoint {
+        of: String::new(),
+        finished: vec![],
+        traces: traces.to_vec(),
+        state,
+    };
+    let mut traces = iterate(&mut *state, vec![Trace::default()], running, &mut quiet, &checkpoint)?;
     let guess = state.conclude(0)?.centroids;
     let sigma2 = dominant(problem.data, state.store(), &[0], &guess)?.sigma2;
     Ok((state.store().labels(0)?, sigma2.iter().sum(), traces.remove(0)))

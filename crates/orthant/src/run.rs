@@ -1,5 +1,6 @@
 //! The only iteration loop: it asks algorithms to step and decides when to stop.
 
+use crate::checkpoint::{Checkpoint, Saved};
 use crate::error::Result;
 use crate::matrix::{Mat, Store};
 
@@ -71,6 +72,14 @@ pub enum Go {
 pub trait Observer {
     /// Called after every iteration of every run.
     fn iteration(&mut self, event: &Event) -> Go;
+    /// Asked after every iteration of a batch: whether the work should be saved now.
+    fn wants_to_save(&mut self) -> bool {
+        false
+    }
+    /// Called with the saved work, to be kept for [`crate::pipeline::resume`].
+    fn save(&mut self, _checkpoint: &Checkpoint) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Watches nothing.
@@ -90,6 +99,10 @@ pub trait State {
     fn conclude(&mut self, run: usize) -> Result<Conclusion>;
     /// The arrays beside the data.
     fn store(&mut self) -> &mut dyn Store;
+    /// All that the batch needs to go on to the same bits.
+    fn save(&mut self) -> Result<Saved>;
+    /// Goes back to what was saved, on a batch that was begun in the same way.
+    fn restore(&mut self, saved: Saved) -> Result<()>;
 }
 
 /// What a run hands over to the finish.
@@ -127,16 +140,17 @@ pub struct Running<'a> {
     pub norm2: f64,
 }
 
-/// Steps a batch of `count` runs until every one has met its rule or the limit.
+/// Steps a batch of runs until every one has met its rule or the limit. `traces` are their courses so
+/// far; `checkpoint` makes something to save of the batch.
 pub fn iterate(
     state: &mut dyn State,
-    count: usize,
+    mut traces: Vec<Trace>,
     running: Running,
     observer: &mut dyn Observer,
+    checkpoint: &dyn Fn(Saved, &[Trace]) -> Checkpoint,
 ) -> Result<Vec<Trace>> {
-    let mut traces = vec![Trace::default(); count];
-    let mut active: Vec<usize> = (0..count).collect();
-    let mut iteration = 0;
+    let mut active: Vec<usize> = (0..traces.len()).filter(|&run| traces[run].stop.is_none()).collect();
+    let mut iteration = active.first().map_or(0, |&run| traces[run].history.len());
     while !active.is_empty() {
         if iteration == running.max_iterations {
             active.iter().for_each(|&run| traces[run].stop = Some(Stop::MaxIterations));
@@ -166,8 +180,14 @@ pub fn iterate(
         }
         active.retain(|&run| traces[run].stop.is_none());
         if go == Go::Stop {
+            if observer.wants_to_save() {
+                observer.save(&checkpoint(state.save()?, &traces))?;
+            }
             active.iter().for_each(|&run| traces[run].stop = Some(Stop::Cancelled));
             break;
+        }
+        if !active.is_empty() && observer.wants_to_save() {
+            observer.save(&checkpoint(state.save()?, &traces))?;
         }
     }
     Ok(traces)

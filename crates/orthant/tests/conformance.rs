@@ -32,14 +32,19 @@ fn check_feasible(x: &[f64], weights: Option<&[f64]>, kind: &str, job: &Job) {
     // VVᵀ = I: every cluster has points, and their squares sum to one.
     for i in 0..job.k {
         let members = (0..solution.labels.len()).filter(|&j| solution.labels[j] == i as i32);
-        let squares: f64 = members.map(|j| weights.map_or(1.0, |w| w[j]) * solution.v[j] * solution.v[j]).sum();
+        let squares: f64 =
+            members.map(|j| weights.map_or(1.0, |w| w[j]) * solution.v[j] * solution.v[j]).sum();
         assert!((squares - 1.0).abs() < 1e-12, "{what}: row {i} of V has norm² {squares}");
         assert!(solution.sizes[i] > 0, "{what}: cluster {i} is empty");
     }
     assert!(certificate.orthogonality_residual < 1e-12, "{what}");
     assert!(certificate.smallest_entry >= 0.0, "{what}");
     // Decreasing energy.
-    assert!(solution.energy.windows(2).all(|e| e[0] >= e[1] * (1.0 - 1e-12)), "{what}: {:?}", solution.energy);
+    assert!(
+        solution.energy.windows(2).all(|e| e[0] >= e[1] * (1.0 - 1e-12)),
+        "{what}: {:?}",
+        solution.energy
+    );
 
     let plain = plain_error(x, FEATURES, weights, &solution.u, &solution.v, &solution.labels);
     let error = certificate.relative_error;
@@ -47,7 +52,10 @@ fn check_feasible(x: &[f64], weights: Option<&[f64]>, kind: &str, job: &Job) {
     assert!(certificate.lower_bound <= error && certificate.lower_bound >= 0.0, "{what}");
     assert!((0.0..=1.0).contains(&certificate.energy_share), "{what}");
     let partition = plain_partition_error(x, FEATURES, weights, &solution.labels, job.k);
-    assert!((partition - error).abs() < 10.0 * tolerance.sqrt().max(1e-6), "{what}: {error}, at best {partition}");
+    assert!(
+        (partition - error).abs() < 10.0 * tolerance.sqrt().max(1e-6),
+        "{what}: {error}, at best {partition}"
+    );
     assert!(!outcome.best().stages.is_empty() && outcome.best().iterations() > 0, "{what}");
     assert!(outcome.best().stages[0].history.iter().all(|p| p.objective.is_finite()), "{what}");
 }
@@ -68,7 +76,7 @@ fn every_method_gives_feasible_factors_on_every_kind_of_data() {
 #[test]
 fn every_method_takes_every_start() {
     let x = clustered(60, FEATURES, 3, 2);
-    let labels: Vec<i32> = (0..60).map(|j| (j % 3) as i32).collect();
+    let labels: Vec<i32> = (0..60).map(|j| j % 3).collect();
     let centroids = orthant::matrix::Mat::from_fn(FEATURES, 3, |f, i| if f % 3 == i { 1.0 } else { 0.1 });
     for method in METHODS {
         let named = STARTS.iter().map(|(name, _)| Start::named(name).unwrap());

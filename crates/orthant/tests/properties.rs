@@ -18,10 +18,11 @@ fn cases(count: u32) -> ProptestConfig {
 }
 
 fn matrix(points: std::ops::Range<usize>) -> impl Strategy<Value = Vec<f64>> {
-    points.prop_flat_map(|n| proptest::collection::vec(prop_oneof![Just(0.0), 0.01f64..5.0], n * FEATURES)).prop_filter(
-        "at least 4 nonzero points",
-        |x| x.chunks_exact(FEATURES).filter(|p| p.iter().any(|&v| v > 0.0)).count() >= 4,
-    )
+    points
+        .prop_flat_map(|n| proptest::collection::vec(prop_oneof![Just(0.0), 0.01f64..5.0], n * FEATURES))
+        .prop_filter("at least 4 nonzero points", |x| {
+            x.chunks_exact(FEATURES).filter(|p| p.iter().any(|&v| v > 0.0)).count() >= 4
+        })
 }
 
 fn from_labels(name: &str, k: usize, labels: &[i32]) -> Job {
@@ -234,5 +235,28 @@ fn a_zero_feature_changes_nothing() {
         let b = run(&*open_kind("dense f64", &wider, FEATURES + 1, None), &short(m, 3));
         assert_eq!(a.solution.labels, b.solution.labels, "{}", m.name);
         assert!((a.certificate.relative_error - b.certificate.relative_error).abs() < 1e-12, "{}", m.name);
+    }
+}
+
+/// On few points O-PNMF works on the Gram matrix, on many it makes two products: the same iterates.
+#[test]
+fn o_pnmf_is_the_same_with_and_without_a_gram_matrix() {
+    // 20 points of 60 features: 400 < 1200. The same points thinned out are stored with fewer entries than 400.
+    let (points, features) = (20, 60);
+    let mut x = clustered(points, features, 3, 21);
+    x.iter_mut().enumerate().for_each(|(at, v)| *v = if at % 5 == 0 { *v } else { 0.0 });
+    for iterations in [1.0, 7.0, 60.0] {
+        let job =
+            Job { values: Values::new().set("max-iterations", iterations), ..Job::new("o-pnmf", 3).unwrap() };
+        let gram = run(&*open_kind("dense f64", &x, features, None), &job);
+        let data = open_kind("sparse f64", &x, features, None);
+        assert!(data.shape().nonzeros < points * points);
+        let products = run(&*data, &job);
+        assert_eq!(gram.solution.labels, products.solution.labels);
+        let (a, b) = (
+            gram.best().stages[0].history.last().unwrap(),
+            products.best().stages[0].history.last().unwrap(),
+        );
+        assert!((a.residual - b.residual).abs() < 1e-9, "{} {}", a.residual, b.residual);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use common::*;
 use orthant::algorithms::{METHODS, Values, method};
-use orthant::matrix::{Csr, Dense, Mat, open_dense};
+use orthant::matrix::{Csr, Dense, Mat, open};
 use orthant::pipeline::{Job, cluster};
 use orthant::start::Start;
 
@@ -62,27 +62,33 @@ fn numbers_of_clusters_that_cannot_be_are_refused() {
 
 #[test]
 fn empty_and_misshapen_data_are_refused() {
-    let data = open_dense(Dense::<f64>::new(0, 3, vec![]).unwrap(), None).unwrap();
+    let data = open(Dense::<f64>::new(0, 3, vec![]).unwrap(), None).unwrap();
     assert!(cluster(&*data, &job("em-onmf", 1), &mut ()).unwrap_err().to_string().contains("empty"));
-    let data = open_dense(Dense::<f64>::new(3, 0, vec![]).unwrap(), None).unwrap();
+    let data = open(Dense::<f64>::new(3, 0, vec![]).unwrap(), None).unwrap();
     assert!(cluster(&*data, &job("k-means", 1), &mut ()).unwrap_err().to_string().contains("empty"));
     assert!(Dense::new(2, 3, vec![1.0; 5]).is_err());
-    assert!(Csr::<f64, i32>::new(3, vec![0usize, 2], vec![0, 3], vec![1.0, 1.0]).is_err(), "column out of range");
+    assert!(
+        Csr::<f64, i32>::new(3, vec![0usize, 2], vec![0, 3], vec![1.0, 1.0]).is_err(),
+        "column out of range"
+    );
     assert!(Csr::<f64, i32>::new(3, vec![0usize, 2], vec![1, 1], vec![1.0, 1.0]).is_err(), "duplicate");
     assert!(Csr::<f64, i32>::new(3, vec![0usize, 2], vec![2, 1], vec![1.0, 1.0]).is_err(), "unsorted");
-    assert!(Csr::<f64, i32>::new(3, vec![0usize, 2, 1], vec![0, 1], vec![1.0, 1.0]).is_err(), "offsets decrease");
+    assert!(
+        Csr::<f64, i32>::new(3, vec![0usize, 2, 1], vec![0, 1], vec![1.0, 1.0]).is_err(),
+        "offsets decrease"
+    );
     assert!(Csr::<f64, i64>::new(3, vec![0usize, 1], vec![-1], vec![1.0]).is_err(), "negative column");
 }
 
 #[test]
 fn weights_are_checked() {
-    let open = |weights: Vec<f64>| {
-        open_dense(Dense::new(2, 1, vec![1.0, 2.0]).unwrap(), Some(weights)).map(|_| ()).unwrap_err().to_string()
+    let refused = |weights: Vec<f64>| {
+        open(Dense::new(2, 1, vec![1.0, 2.0]).unwrap(), Some(weights)).map(|_| ()).unwrap_err().to_string()
     };
-    assert!(open(vec![1.0]).contains("1 weights for 2 points"));
-    assert!(open(vec![1.0, -1.0]).contains("point 1"));
-    assert!(open(vec![f64::NAN, 1.0]).contains("point 0"));
-    let data = open_dense(Dense::new(2, 1, vec![1.0, 2.0]).unwrap(), Some(vec![0.0, 0.0])).unwrap();
+    assert!(refused(vec![1.0]).contains("1 weights for 2 points"));
+    assert!(refused(vec![1.0, -1.0]).contains("point 1"));
+    assert!(refused(vec![f64::NAN, 1.0]).contains("point 0"));
+    let data = open(Dense::new(2, 1, vec![1.0, 2.0]).unwrap(), Some(vec![0.0, 0.0])).unwrap();
     assert!(cluster(&*data, &job("em-onmf", 1), &mut ()).unwrap_err().to_string().contains("weight zero"));
 }
 
@@ -98,7 +104,9 @@ fn parameters_and_starts_are_checked() {
     assert!(refusal(&x, 2, &Job { runs: 0, ..job("em-onmf", 2) }).contains("runs"));
     let start = |start: Start| Job { start: Some(start), ..job("em-onmf", 2) };
     assert!(refusal(&x, 2, &start(Start::Labels(Arc::new(vec![0, 1])))).contains("2 labels for 3 points"));
-    assert!(refusal(&x, 2, &start(Start::Labels(Arc::new(vec![0, 1, 2])))).contains("labels run from 0 to 1"));
+    assert!(
+        refusal(&x, 2, &start(Start::Labels(Arc::new(vec![0, 1, 2])))).contains("labels run from 0 to 1")
+    );
     assert!(refusal(&x, 2, &start(Start::Centroids(Arc::new(Mat::zeros(3, 2))))).contains("needed"));
     assert!(Start::named("guess").unwrap_err().to_string().contains("random, residual, svd"));
     assert!(method("kmeans").unwrap_err().to_string().contains("k-means"));

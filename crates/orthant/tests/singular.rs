@@ -28,7 +28,11 @@ fn check(kind: &str, x: &[f64], features: usize, k: usize, weights: Option<Vec<f
     assert!((vtv - DMatrix::identity(k, k)).amax() < 1e-12, "{what}: VVᵀ");
     for i in 0..k {
         let sigma = refined.values[i];
-        assert!((sigma - expected[i]).abs() < 1e-10 * expected[0], "{what}: σ{i} = {sigma}, not {}", expected[i]);
+        assert!(
+            (sigma - expected[i]).abs() < 1e-10 * expected[0],
+            "{what}: σ{i} = {sigma}, not {}",
+            expected[i]
+        );
         assert!((found.values[i] - expected[i]).abs() < 1e-7 * expected[0], "{what}: first σ{i}");
         let right = (&m * v.column(i) - u.column(i) * sigma).norm();
         assert!(right <= 1e-10 * expected[0], "{what}: ‖Mv − σu‖ = {right} for {i}");
@@ -58,7 +62,12 @@ fn beyond_the_rank_v_is_completed() {
     let mut numbers = Numbers(3);
     let base: Vec<f64> = (0..2 * features).map(|_| numbers.next()).collect();
     let x: Vec<f64> = (0..points)
-        .flat_map(|j| base[(j % 2) * features..(j % 2 + 1) * features].iter().map(move |b| b * (1.0 + j as f64)).collect::<Vec<_>>())
+        .flat_map(|j| {
+            base[(j % 2) * features..(j % 2 + 1) * features]
+                .iter()
+                .map(move |b| b * (1.0 + j as f64))
+                .collect::<Vec<_>>()
+        })
         .collect();
     check("dense f64", &x, features, 5, None);
     check("sparse f64", &x, features, 5, None);
@@ -95,15 +104,25 @@ fn dominant_vectors_of_clusters_are_those_of_their_submatrices() {
         let data = open_kind(kind, &x, features, None);
         let mut store = data.store().unwrap();
         store.set_labels(0, &labels).unwrap();
-        store.set_labels(1, &labels.iter().map(|l| if *l < 0 { -1 } else { (l + 1) % k as i32 }).collect::<Vec<_>>()).unwrap();
-        let found = orthant::singular::dominant(&*data, &mut *store, &[0, 1], &Mat::zeros(features, 2 * k)).unwrap();
+        store
+            .set_labels(
+                1,
+                &labels.iter().map(|l| if *l < 0 { -1 } else { (l + 1) % k as i32 }).collect::<Vec<_>>(),
+            )
+            .unwrap();
+        let found =
+            orthant::singular::dominant(&*data, &mut *store, &[0, 1], &Mat::zeros(features, 2 * k)).unwrap();
         let scale2 = data.facts().scale.powi(2);
         for i in 0..2 * k {
             let label = if i < k { i as i32 } else { ((i - k + k - 1) % k) as i32 };
             let members: Vec<usize> = (0..points).filter(|&j| labels[j] == label).collect();
             let expected = plain_sigma2(&x, features, &members) * scale2;
             let tolerance = if kind.contains("f32") { 1e-6 } else { 1e-12 };
-            assert!((found.sigma2[i] - expected).abs() < tolerance * expected, "{kind}: {} {expected}", found.sigma2[i]);
+            assert!(
+                (found.sigma2[i] - expected).abs() < tolerance * expected,
+                "{kind}: {} {expected}",
+                found.sigma2[i]
+            );
         }
     }
 }

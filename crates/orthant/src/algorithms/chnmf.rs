@@ -6,6 +6,7 @@
 
 use super::multiplicative::{Limits, conclude};
 use super::{Algorithm, Setting};
+use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
 use crate::matrix::{Mat, Store};
 use crate::prepare::Problem;
@@ -107,5 +108,21 @@ impl State for ChState<'_> {
 
     fn store(&mut self) -> &mut dyn Store {
         &mut *self.store
+    }
+
+    fn save(&mut self) -> Result<Saved> {
+        let (u, mvt, vvt) = (self.u.data.clone(), self.mvt.data.clone(), self.vvt.data.clone());
+        Ok(Saved { numbers: vec![self.store.v()?, u, mvt, vvt, vec![self.error]], ..Saved::default() })
+    }
+
+    fn restore(&mut self, saved: Saved) -> Result<()> {
+        let mut saved = Unpacking::new(saved);
+        let k = self.problem.k;
+        self.store.set_v(k, &saved.numbers(self.problem.data.shape().points * k)?)?;
+        for mat in [&mut self.u, &mut self.mvt, &mut self.vvt] {
+            mat.data = saved.numbers(mat.data.len())?;
+        }
+        self.error = saved.number()?;
+        Ok(())
     }
 }

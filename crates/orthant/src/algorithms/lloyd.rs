@@ -6,6 +6,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
 use crate::matrix::data::Assigned;
 use crate::matrix::{Mat, Rule, Store};
@@ -137,5 +138,28 @@ impl<M: Model> State for Lloyd<'_, M> {
 
     fn store(&mut self) -> &mut dyn Store {
         &mut *self.store
+    }
+
+    fn save(&mut self) -> Result<Saved> {
+        let mut saved = Saved::default();
+        for (at, run) in self.runs.iter().enumerate() {
+            let position = run.generator.get_word_pos();
+            saved.words.extend([u64::from(run.exact), position as u64, (position >> 64) as u64]);
+            saved.numbers.push(run.u.data.clone());
+            saved.labels.push(self.store.labels(at)?);
+        }
+        Ok(saved)
+    }
+
+    fn restore(&mut self, saved: Saved) -> Result<()> {
+        let mut saved = Unpacking::new(saved);
+        let points = self.problem.data.shape().points;
+        for (at, run) in self.runs.iter_mut().enumerate() {
+            run.exact = saved.word()? == 1;
+            run.generator.set_word_pos(u128::from(saved.word()?) | u128::from(saved.word()?) << 64);
+            run.u.data = saved.numbers(run.u.data.len())?;
+            self.store.set_labels(at, &saved.labels(points)?)?;
+        }
+        Ok(())
     }
 }

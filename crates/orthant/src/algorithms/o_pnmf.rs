@@ -3,10 +3,12 @@
 //! Problem: `min ‖M − MVᵀV‖²` over V ≥ 0. With W = Vᵀ and X = Mᵀ the update is
 //! `W ← W ∘ XXᵀW / (W·WᵀXXᵀW)`, then W is divided by its spectral norm.
 //! Cost of an iteration: one pass over M. `S = XᵀW = MVᵀ` makes XXᵀW = X·S and WᵀXXᵀW = SᵀS, so it is
-//! CHNMF's V step with U = MVᵀ; the published codes form XXᵀ (points × points) instead.
+//! CHNMF's V step with U = MVᵀ. The published codes always form XXᵀ (points × points); here that is done
+//! only where it is smaller than the data, and then an iteration is one product with it.
 
 use super::multiplicative::{Limits, conclude};
 use super::{Algorithm, Setting};
+use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
 use crate::matrix::{Mat, Store};
 use crate::prepare::Problem;
@@ -50,6 +52,12 @@ impl Algorithm for OPnmf {
             // Zeros never change under multiplication.
             store.take_positive(&vec![1.0; problem.k], 1e-10)?;
         }
+        let shape = problem.data.shape();
+        if shape.points.saturating_mul(shape.points) < shape.nonzeros {
+            let w = Mat { rows: shape.points, cols: problem.k, data: store.v()? };
+            let gram = problem.data.gram()?;
+            return Ok(Box::new(GramState { limits: self.limits, problem, store, gram, w }));
+        }
         let (mvt, vvt) = store.sum()?;
         Ok(Box::new(OpState { limits: self.limits, problem, store, mvt, vvt, shrink: 1.0 }))
     }
@@ -91,5 +99,76 @@ impl State for OpState<'_> {
 
     fn store(&mut self) -> &mut dyn Store {
         &mut *self.store
+    }
+
+    fn save(&mut self) -> Result<Saved> {
+        let (mvt, vvt) = (self.mvt.data.clone(), self.vvt.data.clone());
+        Ok(Saved { numbers: vec![self.store.v()?, mvt, vvt, vec![self.shrink]], ..Saved::default() })
+    }
+
+    fn restore(&mut self, saved: Saved) -> Result<()> {
+        let mut saved = Unpacking::new(saved);
+        let k = self.problem.k;
+        self.store.set_v(k, &saved.numbers(self.problem.data.shape().points * k)?)?;
+        for mat in [&mut self.mvt, &mut self.vvt] {
+            mat.data = saved.numbers(mat.data.len())?;
+        }
+        self.shrink = saved.number()?;
+        Ok(())
+    }
+}
+
+/// The same on the Gram matrix XXᵀ of few points.
+struct GramState<'a> {
+    limits: Limits,
+    problem: &'a Problem<'a>,
+    store: Box<dyn Store + 'a>,
+    /// XXᵀ, points × points.
+    gram: Mat,
+    /// Vᵀ, points × k.
+    w: Mat,
+}
+
+impl State for GramState<'_> {
+    fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
+        let floor = self.limits.floor;
+        let xxtw = self.gram.times(&self.w);
+        let q = self.w.transpose_times(&xxtw);
+        // ‖M − MVᵀV‖² = ‖M‖² − 2·tr(WᵀXXᵀW) + ⟨WᵀXXᵀW, WᵀW⟩, of the W before this step.
+        let trace: f64 = (0..q.rows).map(|i| q[(i, i)]).sum();
+        let objective = self.problem.facts().norm2 - 2.0 * trace + q.dot(&self.w.transpose_times(&self.w));
+        let mut new = self.w.times(&q);
+        for ((new, w), t) in new.data.iter_mut().zip(&self.w.data).zip(&xxtw.data) {
+            let updated = if *new > 0.0 { w * (t / *new) } else { *w };
+            *new = if updated > floor { updated } else { floor };
+        }
+        let spectral = new.transpose_times(&new).symmetric_eigen().0[0].max(0.0).sqrt();
+        let new = new.map(|x| if spectral > 0.0 { x / spectral } else { x });
+        let (change, old2) = (new.plus(-1.0, &self.w).norm2(), self.w.norm2());
+        let residual = if old2 > 0.0 { (change / old2).sqrt() } else { 0.0 };
+        self.w = new;
+        Ok(vec![Progress {
+            objective: objective.max(0.0),
+            residual,
+            converged: residual < self.limits.tolerance,
+        }])
+    }
+
+    fn conclude(&mut self, run: usize) -> Result<Conclusion> {
+        self.store.set_v(self.w.cols, &self.w.data)?;
+        conclude(&mut *self.store, run)
+    }
+
+    fn store(&mut self) -> &mut dyn Store {
+        &mut *self.store
+    }
+
+    fn save(&mut self) -> Result<Saved> {
+        Ok(Saved { numbers: vec![self.w.data.clone()], ..Saved::default() })
+    }
+
+    fn restore(&mut self, saved: Saved) -> Result<()> {
+        self.w.data = Unpacking::new(saved).numbers(self.w.data.len())?;
+        Ok(())
     }
 }

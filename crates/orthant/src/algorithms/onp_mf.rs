@@ -16,6 +16,7 @@
 //! - A line search that fails at β < 1e-15 resets β to 1 (the published code goes on with it).
 
 use super::{Algorithm, Parameter, Setting, real, whole};
+use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
 use crate::matrix::data::Accept;
 use crate::matrix::{Mat, Store};
@@ -146,7 +147,7 @@ fn inverse_root(yyt: &Mat) -> Mat {
 impl State for OnpState<'_> {
     fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
         self.t += 1;
-        if self.t % RECOMPUTE == 0 {
+        if self.t.is_multiple_of(RECOMPUTE) {
             if let Some(pending) = self.pending.take() {
                 self.store.accept(&pending)?;
             }
@@ -179,8 +180,9 @@ impl State for OnpState<'_> {
         if found {
             loop {
                 let longer = trial(&mut *self.store, beta * 1.1)?;
-                // Also ends on NaN, when β has left the range of numbers.
-                if !(longer.0 < best.0) {
+                // Not so for NaN either, when β has left the range of numbers.
+                let improves = longer.0 < best.0;
+                if !improves {
                     break;
                 }
                 beta *= 1.1;
@@ -213,11 +215,7 @@ impl State for OnpState<'_> {
             self.pending = Some(Accept { beta: 0.0, root: Mat::identity(self.problem.k), alpha });
         }
         let residual = (self.negative2 / self.problem.k as f64).sqrt();
-        Ok(vec![Progress {
-            objective,
-            residual,
-            converged: residual <= self.parameters.tolerance,
-        }])
+        Ok(vec![Progress { objective, residual, converged: residual <= self.parameters.tolerance }])
     }
 
     fn conclude(&mut self, run: usize) -> Result<Conclusion> {
@@ -235,5 +233,38 @@ impl State for OnpState<'_> {
 
     fn store(&mut self) -> &mut dyn Store {
         &mut *self.store
+    }
+
+    fn save(&mut self) -> Result<Saved> {
+        // The pending step makes the same V here as in the next pass.
+        if let Some(pending) = self.pending.take() {
+            self.store.accept(&pending)?;
+        }
+        Ok(Saved {
+            words: vec![self.t as u64],
+            numbers: vec![
+                self.store.v()?,
+                self.store.multipliers()?,
+                self.mvt.data.clone(),
+                self.vvt.data.clone(),
+                vec![self.rho, self.beta, self.negative2],
+            ],
+            labels: vec![],
+        })
+    }
+
+    fn restore(&mut self, saved: Saved) -> Result<()> {
+        let mut saved = Unpacking::new(saved);
+        let k = self.problem.k;
+        let size = self.problem.data.shape().points * k;
+        self.t = saved.word()? as usize;
+        self.store.set_v(k, &saved.numbers(size)?)?;
+        self.store.set_multipliers(&saved.numbers(size)?)?;
+        self.mvt.data = saved.numbers(self.mvt.data.len())?;
+        self.vvt.data = saved.numbers(k * k)?;
+        let last = saved.numbers(3)?;
+        (self.rho, self.beta, self.negative2) = (last[0], last[1], last[2]);
+        self.pending = None;
+        Ok(())
     }
 }

@@ -165,6 +165,8 @@ pub trait Data: Send + Sync {
     fn facts(&self) -> &Facts;
     /// Some points (scaled), as the columns of a features × count matrix.
     fn gather(&self, points: &[usize]) -> Result<Mat>;
+    /// `MᵀM`, points × points, weights included: only for so few points that this is smaller than the data.
+    fn gram(&self) -> Result<Mat>;
     /// Room beside the data for what an algorithm keeps for each point.
     fn store(&self) -> Result<Box<dyn Store + '_>>;
 }
@@ -217,6 +219,12 @@ pub trait Store: Send {
     fn labels(&mut self, start: usize) -> Result<Vec<i32>>;
     /// V, points × k.
     fn v(&mut self) -> Result<Vec<f64>>;
+    /// Λ, points × k: zeros where no step has been made.
+    fn multipliers(&mut self) -> Result<Vec<f64>>;
+    /// Λ, as given.
+    fn set_multipliers(&mut self, lambda: &[f64]) -> Result<()>;
+    /// V, as given.
+    fn set_v(&mut self, k: usize, v: &[f64]) -> Result<()>;
     /// What would be left of each point's residual, in total, if each candidate column were added to
     /// the directions (or centres) settled so far.
     fn explain(&mut self, candidates: &Mat, rule: Rule) -> Result<Vec<f64>>;

@@ -1,8 +1,12 @@
 //! Small dense matrices: factors (features × k) and their k × k algebra, always float64.
 
 use nalgebra::DMatrix;
+use rayon::prelude::*;
 
 use super::kernels::{dot, run, tall};
+
+/// Products of fewer multiplications than this are not worth a second thread.
+const LARGE: usize = 1 << 20;
 
 /// A row-major float64 matrix.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,7 +107,14 @@ impl Mat {
     pub fn times(&self, b: &Mat) -> Mat {
         assert_eq!(self.cols, b.rows);
         let mut product = Mat::zeros(self.rows, b.cols);
-        run(tall::Times { a: &self.data, k: self.cols, r: &b.data, l: b.cols, out: &mut product.data });
+        let (k, r, l) = (self.cols, &b.data, b.cols);
+        if self.data.len() * l < LARGE {
+            run(tall::Times { a: &self.data, k, r, l, out: &mut product.data });
+        } else {
+            // Rows do not depend on each other: any cut gives the same bits.
+            let parts = product.data.par_chunks_mut(64 * l).zip(self.data.par_chunks(64 * k));
+            parts.for_each(|(out, a)| run(tall::Times { a, k, r, l, out }));
+        }
         product
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::error::{Error, Result};
 
 /// A column index: 32 or 64 bits, as scipy writes them.
-pub trait Index: Copy + Send + Sync + std::fmt::Debug + PartialEq + 'static {
+pub trait Index: Copy + Send + Sync + std::fmt::Debug + PartialEq + Sized + 'static {
     /// As a position in memory. Only called on indices that were checked to be in range.
     fn at(self) -> usize;
     /// Whether the index lies in `0..features`.

@@ -129,7 +129,7 @@ type Column = (&'static str, fn(&Compared) -> Option<f64>, bool, fn(&Compared) -
 
 const COLUMNS: &[Column] = &[
     ("#accuracy", |m| m.accuracy.map(|x| x.mean), true, |m| spread(m.accuracy, 100.0, 1)),
-    ("#accuracy of the best objective", |m| m.best_accuracy, true, |m| plain(m.best_accuracy, 100.0, 1)),
+    ("#accuracy of best run", |m| m.best_accuracy, true, |m| plain(m.best_accuracy, 100.0, 1)),
     ("#NMI", |m| m.nmi.map(|x| x.mean), true, |m| spread(m.nmi, 100.0, 1)),
     ("#ARI", |m| m.ari.map(|x| x.mean), true, |m| spread(m.ari, 100.0, 1)),
     ("#error", |m| m.error.map(|x| x.mean), false, |m| spread(m.error, 1.0, 4)),

@@ -116,7 +116,7 @@ fn marks(run: &Run, within: impl Fn(&Stage) -> bool) -> Vec<Mark> {
     for (s, stage) in run.stages.iter().enumerate() {
         if s > 0 && within(stage) && !stage.history.is_empty() {
             let title = method(stage.method).map_or(stage.method, |m| m.title);
-            marks.push(Mark { x: done as f64 + 0.5, label: format!("{title} goes on") });
+            marks.push(Mark { x: done as f64 + 0.5, label: format!("then {title}") });
         }
         done += stage.history.len();
     }
@@ -151,7 +151,7 @@ pub(super) fn figures(report: &Report) -> Vec<Figure> {
         let caption = match unit {
             Unit::Error => format!(
                 "After every iteration. The finished result has {}: its factors are feasible, those of an iterate need not be.",
-                significant(certificate.relative_error, 4)
+                words::error(certificate.relative_error)
             ),
             Unit::MeanCosine => {
                 "Mean cosine of the points with their cluster's direction, after every iteration.".into()

@@ -4,7 +4,7 @@ use super::Report;
 use crate::error::Result;
 
 /// Features listed of each cluster.
-pub(super) const TOP: usize = 12;
+const TOP: usize = 12;
 /// Features listed that set a cluster apart.
 const DISTINCTIVE: usize = 8;
 /// Typical points of each cluster.
@@ -14,7 +14,7 @@ const STRONGEST: usize = 200;
 /// Least certain points.
 const UNCERTAIN: usize = 12;
 /// Clusters that are shown one by one.
-pub(super) const SHOWN_CLUSTERS: usize = 60;
+const SHOWN_CLUSTERS: usize = 60;
 
 /// A cluster's features and points.
 #[derive(Debug, Default)]

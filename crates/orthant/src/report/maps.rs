@@ -2,7 +2,7 @@
 
 use super::colour::{NOWHERE, category, hex};
 use super::number::{count, percent};
-use super::page::escape;
+use super::page::{escape, shortened};
 use super::picture::{Picture, coloured, gray, heat, segmentation};
 use super::{Features, Report};
 use crate::error::Result;
@@ -40,6 +40,13 @@ fn strength_map(report: &Report, i: usize) -> Result<Option<Picture>> {
 fn basis(report: &Report, i: usize) -> Result<Option<Picture>> {
     let Some(shape) = report.feature_image else { return Ok(None) };
     gray(&report.outcome.solution.directions.column(i), shape).map(Some)
+}
+
+/// A point that is a picture, small.
+pub(super) fn point(report: &Report, j: usize) -> Result<Option<String>> {
+    let Some(shape) = report.feature_image else { return Ok(None) };
+    let picture = gray(&report.data.gather(&[j])?.data, shape)?;
+    picture.reduced(48).img(&super::words::point(report, j)).map(Some)
 }
 
 /// The truth in the colours of the clusters that match it; classes without a cluster get colours of
@@ -101,7 +108,7 @@ pub(super) fn section(report: &Report) -> Result<Option<String>> {
     let Some(shape) = report.image else { return Ok(None) };
     let solution = &report.outcome.solution;
     let name = |i: usize| match (report.truth, report.matching()[i]) {
-        (Some(truth), Some(class)) => format!("cluster {i} ({})", truth.classes[class]),
+        (Some(truth), Some(class)) => format!("cluster {i} · class {}", shortened(&truth.classes[class], 40)),
         _ => format!("cluster {i}"),
     };
     let mut names: Vec<(i32, String)> = (0..report.job.k.min(40)).map(|i| (i as i32, name(i))).collect();
@@ -153,13 +160,21 @@ pub(super) fn small_maps(report: &Report) -> Result<Option<String>> {
         }
     };
     let Some(shape) = report.image.or(report.feature_image) else { return Ok(None) };
-    let width = if shape.width * 2 < shape.height * 3 && shape.pixels() < 2000 { 92 } else { 150 };
+    let width = if shape.width * 2 < shape.height * 3 && shape.pixels() < 2000 {
+        92
+    } else if shown <= 4 {
+        220
+    } else {
+        150
+    };
     let mut out = format!(r#"<div class="small-maps" style="--w:{width}px">"#);
     let matching = report.matching();
     for i in 0..shown {
         let Some(picture) = make(i)? else { return Ok(None) };
         let class = match (report.truth, matching[i]) {
-            (Some(truth), Some(class)) => format!("<small>{}</small>", escape(&truth.classes[class])),
+            (Some(truth), Some(class)) => {
+                format!("<small>class {}</small>", escape(&shortened(&truth.classes[class], 40)))
+            }
             _ => String::new(),
         };
         let (size, energy) = (report.outcome.solution.sizes[i], report.outcome.solution.energy[i]);

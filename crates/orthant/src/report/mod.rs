@@ -17,11 +17,13 @@
 //! [`html`] makes the page of one result, [`comparison()`] that of several methods, [`pictures`] the
 //! files beside it. [`chart`], [`picture`] and [`page`](mod@page) are the parts, for pages of other kinds.
 
+mod certainty;
 pub mod chart;
 pub mod colour;
 mod comparison;
 mod curves;
 mod findings;
+mod made;
 mod maps;
 pub mod number;
 pub mod page;
@@ -29,6 +31,7 @@ pub mod picture;
 mod sections;
 #[cfg(test)]
 mod tests;
+mod truth;
 mod words;
 
 pub use comparison::{

@@ -224,6 +224,7 @@ mod tests {
         let shape = ImageShape { height: 1, width: 1, scan: Scan::Rows };
         let maps = vec![("<b>".to_string(), gray(&[1.0], shape).unwrap())];
         let html = rows_of_maps(&[Row { name: "\"x\"".into(), note: "a & b".into(), maps }]).unwrap();
-        assert!(!html.contains("<b>&") && html.contains("&lt;b&gt;") && html.contains("a &amp; b"));
+        assert!(html.contains(r#"<b>&quot;x&quot;</b><span>a &amp; b</span>"#), "{html}");
+        assert!(html.contains(r#"title="&lt;b&gt;""#) && !html.contains("<b><"));
     }
 }

@@ -2,17 +2,13 @@
 
 use serde::Serialize;
 
-use super::chart::{Axis, Bar, Heat, Histogram, Lines, Series, bars, heat, histogram, lines};
-use super::findings::{Findings, SHOWN_CLUSTERS};
+use super::chart::{Axis, Bar, Lines, Series, bars, lines};
+use super::findings::Findings;
 use super::number::{count, counted, decimals, percent, seconds, significant};
-use super::page::{Table, shortened, table};
-use super::{Features, Report, curves, maps, words};
+use super::page::shortened;
+use super::{Features, Report, certainty, curves, made, maps, truth, words};
 use crate::error::Result;
-use crate::evaluate::SCORES;
 use crate::matrix::Rule;
-
-/// Rows and columns of a confusion table on the page.
-const SHOWN_CLASSES: usize = 40;
 
 #[derive(Serialize)]
 pub(super) struct Fact {
@@ -33,6 +29,7 @@ struct Point {
     name: String,
     class: String,
     value: String,
+    picture: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -95,14 +92,14 @@ impl Sections {
 
 pub(super) fn sections(report: &Report, findings: &Findings) -> Result<Sections> {
     let named = report.features == Features::Named && report.feature_image.is_none();
-    let cards = if named || report.image.is_none() { cards(report, findings) } else { vec![] };
+    let cards = if named || report.image.is_none() { cards(report, findings)? } else { vec![] };
     let note = if report.vocabulary.is_some() || !named {
         String::new()
     } else {
         "The features have no names here, so they go by their number, counted from 0.".to_string()
     };
-    let (confusion, confusion_note) = confusion(report);
-    let (margins, margins_note) = margins(report, findings);
+    let (confusion, confusion_note) = truth::confusion(report);
+    let (margins, margins_note) = certainty::margins(report, findings);
     let part = report.features == Features::Pictures;
     Ok(Sections {
         facts: facts(report),
@@ -130,21 +127,25 @@ pub(super) fn sections(report: &Report, findings: &Findings) -> Result<Sections>
             _ => "What the pictures of a cluster have in common, up to their brightness: white is the most.",
         },
         spectra: spectra(report),
-        cards_title: if named { "Words" } else { "Typical points" },
+        cards_title: match (named, report.vocabulary) {
+            (true, Some(_)) => "Words",
+            (true, None) => "Features",
+            _ => "Typical points",
+        },
         cards,
         cards_note: note,
         numbered: named,
         curves: curves::figures(report),
         runs: curves::runs(report)?,
-        scores: scores(report),
+        scores: truth::scores(report),
         confusion,
         confusion_note,
         margins,
         margins_note,
-        uncertain: uncertain(report, findings),
+        uncertain: certainty::uncertain(report, findings),
         command: report.made.command.map(|c| shortened(c, 4000)),
-        settings: settings(report),
-        parameters: parameters(report),
+        settings: made::settings(report),
+        parameters: made::parameters(report),
     })
 }
 
@@ -154,8 +155,8 @@ fn facts(report: &Report) -> Vec<Fact> {
     let mut facts = vec![
         fact(
             "relative error",
-            significant(certificate.relative_error, 4),
-            "‖M − UV‖ / ‖M‖, recomputed".into(),
+            words::error(certificate.relative_error).replace(" (to rounding)", ""),
+            "‖M − UV‖ / ‖M‖".into(),
         ),
         fact(
             "lower bound",
@@ -240,7 +241,7 @@ fn sizes_note(report: &Report) -> String {
     note
 }
 
-fn cards(report: &Report, findings: &Findings) -> Vec<Card> {
+fn cards(report: &Report, findings: &Findings) -> Result<Vec<Card>> {
     let solution = &report.outcome.solution;
     let (one, many) = words::points(report);
     let named = report.features == Features::Named && report.feature_image.is_none();
@@ -257,7 +258,7 @@ fn cards(report: &Report, findings: &Findings) -> Vec<Card> {
                 detail: format!("{}: {} of the unit direction", words::feature(report, f), significant(u, 3)),
             });
             let other = cluster.distinctive.iter().filter(|t| !shown[..shown.len().min(5)].contains(&t.0));
-            Card {
+            Ok(Card {
                 number: i,
                 colour: super::colour::css(i),
                 size: counted(solution.sizes[i], one, many),
@@ -271,13 +272,18 @@ fn cards(report: &Report, findings: &Findings) -> Vec<Card> {
                 typical: cluster
                     .typical
                     .iter()
-                    .map(|&(j, cosine)| Point {
-                        name: words::point(report, j),
-                        class: report.truth.map_or(String::new(), |t| shortened(&t.classes[t.labels[j]], 30)),
-                        value: decimals(cosine, 3),
+                    .map(|&(j, cosine)| {
+                        Ok(Point {
+                            picture: maps::point(report, j)?,
+                            name: words::point(report, j),
+                            class: report
+                                .truth
+                                .map_or(String::new(), |t| shortened(&t.classes[t.labels[j]], 30)),
+                            value: decimals(cosine, 3),
+                        })
                     })
-                    .collect(),
-            }
+                    .collect::<Result<_>>()?,
+            })
         })
         .collect()
 }
@@ -315,7 +321,7 @@ fn spectra(report: &Report) -> Option<String> {
         let mean = sums[i].0 / sums[i].1.max(1) as f64;
         let at = |f: usize| report.wavelengths.map_or(f as f64, |w| w[f]);
         let class = match (report.truth, matching[i]) {
-            (Some(truth), Some(class)) => format!(" ({})", shortened(&truth.classes[class], 30)),
+            (Some(truth), Some(class)) => format!(" · class {}", shortened(&truth.classes[class], 30)),
             _ => String::new(),
         };
         Series {
@@ -333,220 +339,3 @@ fn spectra(report: &Report) -> Option<String> {
         ..Lines::default()
     }))
 }
-
-fn scores(report: &Report) -> Option<String> {
-    let truth = report.truth?;
-    let rows: Vec<Vec<String>> = SCORES
-        .iter()
-        .map(|score| {
-            let value = (score.compute)(&truth.scores.confusion);
-            let name = if score.name.len() == 3 { score.name.to_uppercase() } else { score.name.to_string() };
-            vec![name, decimals(value, 4), score.description.to_string()]
-        })
-        .collect();
-    Some(table(&Table { columns: &["score", "#value", "what it says"], rows: &rows, best: &[] }))
-}
-
-fn confusion(report: &Report) -> (Option<String>, String) {
-    let Some(truth) = report.truth else { return (None, String::new()) };
-    let confusion = &truth.scores.confusion;
-    let matching = report.matching();
-    let clusters: Vec<usize> = (0..confusion.clusters().min(SHOWN_CLASSES)).collect();
-    // Classes in the order of the clusters they are matched with: agreement is then the diagonal.
-    let mut order: Vec<usize> = matching.iter().flatten().copied().collect();
-    let sizes = confusion.class_sizes();
-    order.extend((0..confusion.classes()).filter(|c| sizes[*c] > 0 && !matching.contains(&Some(*c))));
-    let all = order.len();
-    order.truncate(SHOWN_CLASSES);
-    let totals = confusion.cluster_sizes();
-    let mut cells = vec![];
-    let mut framed = vec![];
-    for (r, &i) in clusters.iter().enumerate() {
-        for (c, &class) in order.iter().enumerate() {
-            let n = confusion.count(i, class);
-            let share = n as f64 / totals[i].max(1) as f64;
-            let detail = format!(
-                "{} of class {} in cluster {i}: {} of the cluster, {} of the class",
-                count(n as usize),
-                shortened(&truth.classes[class], 60),
-                percent(share),
-                percent(n as f64 / sizes[class].max(1) as f64)
-            );
-            cells.push((share, if n == 0 { "·".into() } else { count(n as usize) }, detail));
-            if matching[i] == Some(class) {
-                framed.push((r, c));
-            }
-        }
-    }
-    let mut note = "Counts; shades are shares of the cluster (row); frames mark the matching of clusters with classes that the accuracy counts.".to_string();
-    if all > order.len() || confusion.clusters() > clusters.len() {
-        note += &format!(
-            " Shown are {} of {} clusters and {} of {all} classes.",
-            clusters.len(),
-            confusion.clusters(),
-            order.len()
-        );
-    }
-    let unscored = truth.labels.len() - truth.scores.scored_points;
-    if unscored > 0 {
-        note += &format!(
-            " {} without a cluster {} not scored.",
-            counted(unscored, "point", "points"),
-            if unscored == 1 { "is" } else { "are" }
-        );
-    }
-    let table = heat(&Heat {
-        title: "clusters and classes".into(),
-        corner: "cluster \\ class".into(),
-        rows: clusters.iter().map(|i| format!("cluster {i}")).collect(),
-        columns: order.iter().map(|&c| shortened(&truth.classes[c], 40)).collect(),
-        cells,
-        framed,
-        colours: clusters,
-    });
-    (Some(table), note)
-}
-
-fn margins(report: &Report, findings: &Findings) -> (Option<String>, String) {
-    let known: Vec<f64> = findings.margins.iter().copied().filter(|m| !m.is_nan()).collect();
-    if known.is_empty() {
-        return (None, String::new());
-    }
-    let (one, many) = words::points(report);
-    let below = known.iter().filter(|m| **m < 0.0).count();
-    let low = if below > 0 { -0.25f64.max(-known.iter().fold(0.0f64, |a, b| a.min(*b))) } else { 0.0 };
-    let chart = histogram(&Histogram {
-        title: format!("margins of the {many}"),
-        label: "margin: how much better the own cluster fits than the next one".into(),
-        counted: many.into(),
-        values: &known,
-        range: (low, 1.0),
-        bins: 40,
-    });
-    let close = known.iter().filter(|m| m.abs() < 0.05).count();
-    let mut note = format!(
-        "The margin of a {one} m is (own − next)/own, where its scores are mᵀu for the clusters' unit directions: 1 means that no other cluster shares anything with it, 0 that it could as well be elsewhere. {} ({}) below 0.05.",
-        counted(close, &format!("{one} has a margin"), &format!("{many} have a margin")),
-        percent(close as f64 / known.len() as f64)
-    );
-    if below > 0 {
-        note += &format!(
-            " {} negative: {} assigns by its own rule, and another direction fits better.",
-            counted(below, "margin is", "margins are"),
-            report.job.method.title
-        );
-    }
-    (Some(chart), note)
-}
-
-fn uncertain(report: &Report, findings: &Findings) -> Option<String> {
-    if findings.uncertain.is_empty() {
-        return None;
-    }
-    let rows: Vec<Vec<String>> = findings
-        .uncertain
-        .iter()
-        .map(|u| {
-            let mut row = vec![
-                words::point(report, u.point),
-                format!("cluster {}", u.own),
-                format!("cluster {}", u.other),
-                decimals(u.margin, 4),
-            ];
-            if let Some(truth) = report.truth {
-                row.push(shortened(&truth.classes[truth.labels[u.point]], 40));
-            }
-            row
-        })
-        .collect();
-    let mut columns = vec![words::points(report).0, "is in", "could be in", "#margin"];
-    if report.truth.is_some() {
-        columns.push("class");
-    }
-    Some(table(&Table { columns: &columns, rows: &rows, best: &[] }))
-}
-
-fn settings(report: &Report) -> String {
-    let (job, made, outcome) = (report.job, &report.made, report.outcome);
-    let (shape, facts) = (report.data.shape(), report.data.facts());
-    let (one, many) = words::points(report);
-    let (feature, features) = words::features(report);
-    let mut rows = vec![
-        ("method".to_string(), format!("{}: {}", words::method(report), job.method.summary)),
-        ("clusters (k)".into(), job.k.to_string()),
-        ("start".into(), job.start().name().to_string()),
-        ("runs, seed".into(), format!("{}, seed {}", outcome.runs.len(), job.seed)),
-        (
-            "data".into(),
-            format!(
-                "{} × {}, {} stored entries, {}; {} and {} are zero",
-                counted(shape.points, one, many),
-                counted(shape.features, feature, features),
-                count(shape.nonzeros),
-                if shape.precision == crate::matrix::Precision::F32 { "float32" } else { "float64" },
-                counted(facts.zero_points.len(), one, many),
-                counted(facts.zero_features, feature, features)
-            ),
-        ),
-        (
-            "constraints".into(),
-            format!(
-                "‖VVᵀ − I‖ = {}, smallest entry of U and V {} (of the factors returned)",
-                significant(outcome.certificate.orthogonality_residual, 2),
-                significant(outcome.certificate.smallest_entry, 2)
-            ),
-        ),
-        (
-            "the last iterate".into(),
-            format!(
-                "negative part {}, distance from orthogonal {}",
-                significant(outcome.best().iterate_negativity, 2),
-                significant(outcome.best().iterate_orthogonality, 2)
-            ),
-        ),
-        ("time".into(), {
-            let read = made.read_seconds.map_or(String::new(), |s| format!("reading {}, ", seconds(s)));
-            format!(
-                "{read}clustering {}, certificate {}",
-                seconds(outcome.seconds),
-                seconds(outcome.certificate_seconds)
-            )
-        }),
-        ("version".into(), format!("Orthant {}", made.version.unwrap_or(env!("CARGO_PKG_VERSION")))),
-    ];
-    if let Some(threads) = made.threads {
-        rows.push(("threads".into(), format!("{threads} (the answer does not depend on them)")));
-    }
-    if let Some(date) = made.date {
-        rows.push(("date".into(), date.to_string()));
-    }
-    let rows: Vec<Vec<String>> = rows.into_iter().map(|(a, b)| vec![a, b]).collect();
-    table(&Table { columns: &["", ""], rows: &rows, best: &[] })
-        .replace("<thead><tr><th scope=\"col\"></th><th scope=\"col\"></th></tr></thead>", "")
-}
-
-fn parameters(report: &Report) -> Option<String> {
-    let rows: Vec<Vec<String>> = report
-        .job
-        .method
-        .parameters
-        .iter()
-        .map(|p| {
-            let set = report.job.values.get(p.name);
-            let value = match set.unwrap_or(p.default) {
-                x if x.is_nan() => "by the start".to_string(),
-                x => significant(x, 9),
-            };
-            vec![
-                p.name.to_string(),
-                value,
-                if set.is_some() { "set" } else { "default" }.into(),
-                p.help.to_string(),
-            ]
-        })
-        .collect();
-    (!rows.is_empty())
-        .then(|| table(&Table { columns: &["parameter", "#value", "", "meaning"], rows: &rows, best: &[] }))
-}
-
-const _: () = assert!(SHOWN_CLUSTERS <= 100);

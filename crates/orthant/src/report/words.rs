@@ -59,15 +59,15 @@ pub(super) fn lead(report: &Report) -> String {
     let entries = if sparse { format!(", {} nonzeros", count(shape.nonzeros)) } else { String::new() };
     let runs = match outcome.runs.len() {
         1 => String::new(),
-        n => format!(", the best of {n} runs"),
+        n => format!(", the best of {n} runs,"),
     };
     let mut text = format!(
-        r#"<p class="answer"><b>{}</b>{runs}, put the {} ({}{entries}) into <b>{}</b> with a relative error of <b>{}</b>.</p>"#,
+        r#"<p class="answer"><b>{}</b>{runs} put the {} ({}{entries}) into <b>{}</b> with a relative error of <b>{}</b>.</p>"#,
         escape(&method(report)),
         counted(shape.points, one, many),
         counted(shape.features, feature, features),
         counted(report.job.k, "cluster", "clusters"),
-        significant(certificate.relative_error, 4),
+        error(certificate.relative_error),
     );
     text += &format!("<p>{}</p>", self::certificate(report));
     if outcome.best().stop() == Stop::Cancelled {
@@ -86,30 +86,39 @@ pub(super) fn certificate(report: &Report) -> String {
     if error < 1e-7 {
         return "The clusters explain the data exactly, to rounding: no answer can be better.".to_string();
     }
-    let above = error / bound - 1.0;
-    let mut text = format!("The clusters explain {energy} of the energy ‖M‖². ");
+    let ratio = error / bound;
+    let mut text = format!(
+        "The clusters explain {energy} of the energy ‖M‖²: {} of what any factorisation of rank {k} can explain. ",
+        percent(c.energy_share)
+    );
     text += &if bound < 1e-7 {
         format!(
             "Factors of rank {k} without any constraint could reproduce the data, so the singular values give no bound on how much better another partition might be."
         )
-    } else if above < 5e-5 {
+    } else if ratio < 1.0 + 5e-5 {
         format!(
-            "No factorisation of rank {k}, orthogonal or not, can go below {}: this is the best there is.",
+            "No factorisation of rank {k}, orthogonal or not, can go below {}: <b>this is the best there is</b>.",
             significant(bound, 4)
         )
-    } else {
-        let loose = if above > 0.5 {
-            " (The bound allows overlapping parts, so it can be far below what clusters can reach.)"
-        } else {
-            ""
-        };
+    } else if ratio < 1.5 {
         format!(
-            "No factorisation of rank {k}, orthogonal or not, can go below {}, so this error is <b>at most {} above the best possible</b>.{loose}",
+            "No factorisation of rank {k}, orthogonal or not, can go below {}, so this error is <b>at most {} above the best possible</b>.",
             significant(bound, 4),
-            percent(above)
+            percent(ratio - 1.0)
+        )
+    } else {
+        format!(
+            "No factorisation of rank {k} can go below {}, so this error is <b>at most {} times the best possible</b>. That bound also holds for factors that overlap; what clusters can reach may be far above it.",
+            significant(bound, 4),
+            significant(ratio, 3)
         )
     };
     text
+}
+
+/// An error, where what rounding leaves is not a number worth reading.
+pub(super) fn error(x: f64) -> String {
+    if x < 1e-7 { "0 (to rounding)".into() } else { significant(x, 4) }
 }
 
 /// The method's own objective, where it is not the error.

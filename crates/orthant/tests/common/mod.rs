@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use orthant::algorithms::{Method, Values};
-use orthant::matrix::{Csr, Data, Dense, Mat, open_dense, open_sparse};
+use orthant::matrix::{AnyPoints, Csr, Data, Dense, Mat, open_any};
 use orthant::pipeline::{Job, Outcome, cluster};
 
 /// A generator of its own for the tests: nothing in the library decides what they see.
@@ -45,7 +45,10 @@ pub const KINDS: &[&str] = &[
     "sparse f32, no transposed copy",
 ];
 
-pub fn sparse<T: Copy + PartialEq + Default, I: orthant::matrix::Index>(x: &[T], features: usize) -> Csr<'static, T, I> {
+pub fn sparse<T: Copy + PartialEq + Default, I: orthant::matrix::Index>(
+    x: &[T],
+    features: usize,
+) -> Csr<'static, T, I> {
     let (mut offsets, mut columns, mut values) = (vec![0usize], vec![], vec![]);
     for point in x.chunks_exact(features) {
         for (f, &value) in point.iter().enumerate() {
@@ -62,17 +65,16 @@ pub fn sparse<T: Copy + PartialEq + Default, I: orthant::matrix::Index>(x: &[T],
 pub fn open_kind(kind: &str, x: &[f64], features: usize, weights: Option<Vec<f64>>) -> Box<dyn Data> {
     let points = x.len() / features;
     let single = || x.iter().map(|&v| v as f32).collect::<Vec<f32>>();
-    match kind {
-        "dense f64" => open_dense(Dense::new(points, features, x.to_vec()).unwrap(), weights),
-        "dense f32" => open_dense(Dense::new(points, features, single()).unwrap(), weights),
-        "sparse f64" => open_sparse(sparse::<f64, i32>(x, features), weights, None),
-        "sparse f32" => open_sparse(sparse::<f32, i32>(&single(), features), weights, None),
-        "sparse f64, 64-bit indices" => open_sparse(sparse::<f64, i64>(x, features), weights, None),
-        "sparse f64, no transposed copy" => open_sparse(sparse::<f64, i32>(x, features), weights, Some(false)),
-        "sparse f32, no transposed copy" => open_sparse(sparse::<f32, i32>(&single(), features), weights, Some(false)),
+    let points: AnyPoints = match kind {
+        "dense f64" => Dense::new(points, features, x.to_vec()).unwrap().into(),
+        "dense f32" => Dense::new(points, features, single()).unwrap().into(),
+        "sparse f64" | "sparse f64, no transposed copy" => sparse::<f64, i32>(x, features).into(),
+        "sparse f32" | "sparse f32, no transposed copy" => sparse::<f32, i32>(&single(), features).into(),
+        "sparse f64, 64-bit indices" => sparse::<f64, i64>(x, features).into(),
         _ => panic!("no kind {kind}"),
-    }
-    .unwrap()
+    };
+    let transposed = if kind.contains("no transposed") { Some(false) } else { None };
+    open_any(points, weights, transposed).unwrap()
 }
 
 /// A job that ends soon for every method.
@@ -90,7 +92,14 @@ pub fn run(data: &dyn Data, job: &Job) -> Outcome {
 }
 
 /// `‖M − UV‖/‖M‖` by plain loops, from nothing but the data, U, v and the labels.
-pub fn plain_error(x: &[f64], features: usize, weights: Option<&[f64]>, u: &Mat, v: &[f64], labels: &[i32]) -> f64 {
+pub fn plain_error(
+    x: &[f64],
+    features: usize,
+    weights: Option<&[f64]>,
+    u: &Mat,
+    v: &[f64],
+    labels: &[i32],
+) -> f64 {
     let (mut left, mut all) = (0.0, 0.0);
     for (j, point) in x.chunks_exact(features).enumerate() {
         let w = weights.map_or(1.0, |w| w[j]);
@@ -129,7 +138,13 @@ pub fn plain_sigma2(x: &[f64], features: usize, members: &[usize]) -> f64 {
 }
 
 /// The least relative error that factors of this partition can have: √(1 − Σσ₁²/‖M‖²), by plain loops.
-pub fn plain_partition_error(x: &[f64], features: usize, weights: Option<&[f64]>, labels: &[i32], k: usize) -> f64 {
+pub fn plain_partition_error(
+    x: &[f64],
+    features: usize,
+    weights: Option<&[f64]>,
+    labels: &[i32],
+    k: usize,
+) -> f64 {
     let root = |j: usize| weights.map_or(1.0, |w| w[j].sqrt());
     let scaled: Vec<f64> = x.iter().enumerate().map(|(at, v)| v * root(at / features)).collect();
     let members = |i: usize| (0..labels.len()).filter(|&j| labels[j] == i as i32).collect::<Vec<_>>();

@@ -134,7 +134,7 @@ fn dots_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
     }
 }
 
-/// P points against Q vectors of columns.
+/// P points against the first Q vectors of columns of u.
 #[inline(always)]
 fn outer<T: Real, const L: usize, const FMA: bool, const P: usize, const Q: usize>(
     x: &[T],
@@ -142,10 +142,7 @@ fn outer<T: Real, const L: usize, const FMA: bool, const P: usize, const Q: usiz
     scale: T,
     u: &[T],
     pitch: usize,
-    out: &mut [f64],
-    width: usize,
-    columns: usize,
-) {
+) -> [[[T; L]; Q]; P] {
     let mut sums = [[[T::default(); L]; Q]; P];
     for f in 0..features {
         let mut vectors = [[T::default(); L]; Q];
@@ -161,6 +158,17 @@ fn outer<T: Real, const L: usize, const FMA: bool, const P: usize, const Q: usiz
             }
         }
     }
+    sums
+}
+
+/// The first `columns` of each point's sums, into rows of `width`.
+#[inline(always)]
+fn spread<T: Real, const L: usize, const P: usize, const Q: usize>(
+    sums: [[[T; L]; Q]; P],
+    columns: usize,
+    out: &mut [f64],
+    width: usize,
+) {
     for p in 0..P {
         for q in 0..Q {
             for l in 0..L.min(columns.saturating_sub(q * L)) {
@@ -185,13 +193,13 @@ fn outer_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
         let left = width - c;
         let (u, out) = (&u[c..], &mut out[c..]);
         if left > 2 * L {
-            outer::<T, L, FMA, P, 3>(x, features, scale, u, pitch, out, width, left.min(3 * L));
+            spread(outer::<T, L, FMA, P, 3>(x, features, scale, u, pitch), left, out, width);
             c += 3 * L;
         } else if left > L {
-            outer::<T, L, FMA, P, 2>(x, features, scale, u, pitch, out, width, left);
+            spread(outer::<T, L, FMA, P, 2>(x, features, scale, u, pitch), left, out, width);
             c += 2 * L;
         } else {
-            outer::<T, L, FMA, P, 1>(x, features, scale, u, pitch, out, width, left);
+            spread(outer::<T, L, FMA, P, 1>(x, features, scale, u, pitch), left, out, width);
             c += L;
         }
     }

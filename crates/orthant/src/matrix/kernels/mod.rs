@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 /// The two floating-point formats that data come in.
 pub trait Real:
-    Copy + Clone + Send + Sync + Default + PartialOrd + std::fmt::Debug + Into<f64> + 'static
+    Lanes + Copy + Clone + Send + Sync + Default + PartialOrd + std::fmt::Debug + Into<f64> + 'static
 {
     /// Scores closer than this (relative) are ties: 1e-12, or what float32 can tell apart.
     const TIE: f64;
@@ -32,8 +32,18 @@ pub trait Real:
     fn add(self, b: Self) -> Self;
 }
 
+/// Runs a kernel with vectors of 64, 32 or 16 bytes; a format knows how many of its numbers that is.
+pub trait Lanes: Sized {
+    /// 64 bytes.
+    fn run64<K: Kernel<T = Self>>(kernel: K) -> K::Out;
+    /// 32 bytes.
+    fn run32<K: Kernel<T = Self>>(kernel: K) -> K::Out;
+    /// 16 bytes.
+    fn run16<K: Kernel<T = Self>>(kernel: K) -> K::Out;
+}
+
 macro_rules! real {
-    ($t:ty, $tie:expr, $sums:expr, $exponent:expr, $precision:expr) => {
+    ($t:ty, $lanes:expr, $tie:expr, $sums:expr, $exponent:expr, $precision:expr) => {
         impl Real for $t {
             const TIE: f64 = $tie;
             const SUMS: usize = $sums;
@@ -56,15 +66,33 @@ macro_rules! real {
                 self + b
             }
         }
+
+        impl Lanes for $t {
+            #[inline(always)]
+            fn run64<K: Kernel<T = Self>>(kernel: K) -> K::Out {
+                kernel.run::<{ 4 * $lanes }, true>()
+            }
+            #[inline(always)]
+            fn run32<K: Kernel<T = Self>>(kernel: K) -> K::Out {
+                kernel.run::<{ 2 * $lanes }, true>()
+            }
+            #[inline(always)]
+            fn run16<K: Kernel<T = Self>>(kernel: K) -> K::Out {
+                // NEON always has a fused multiply-add; x86-64 without AVX2 would call a slow library routine.
+                kernel.run::<$lanes, { cfg!(target_arch = "aarch64") }>()
+            }
+        }
     };
 }
 // One float32 accumulator over 94249 points errs 1.7e-5, blocks of 256 summed in float64 3.6e-8.
-real!(f32, 1e-6, 256, 120, super::Precision::F32);
-real!(f64, 1e-12, usize::MAX, 1000, super::Precision::F64);
+real!(f32, 4, 1e-6, 256, 120, super::Precision::F32);
+real!(f64, 2, 1e-12, usize::MAX, 1000, super::Precision::F64);
 
 /// An inner loop: `L` numbers of `T` fill a vector register, `FMA` says whether to fuse.
-pub(crate) trait Kernel {
+pub trait Kernel: Sized {
+    /// Format of the numbers.
     type T: Real;
+    /// What it returns.
     type Out;
     /// Must be `#[inline(always)]`, so that it is compiled anew inside each function below.
     fn run<const L: usize, const FMA: bool>(self) -> Self::Out;
@@ -103,19 +131,17 @@ fn level() -> Level {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
 fn run_avx512<K: Kernel>(kernel: K) -> K::Out {
-    if size_of::<K::T>() == 4 { kernel.run::<16, true>() } else { kernel.run::<8, true>() }
+    K::T::run64(kernel)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn run_avx2<K: Kernel>(kernel: K) -> K::Out {
-    if size_of::<K::T>() == 4 { kernel.run::<8, true>() } else { kernel.run::<4, true>() }
+    K::T::run32(kernel)
 }
 
 fn run_baseline<K: Kernel>(kernel: K) -> K::Out {
-    // NEON always has a fused multiply-add; x86-64 without AVX2 would call a slow library routine.
-    const FMA: bool = cfg!(target_arch = "aarch64");
-    if size_of::<K::T>() == 4 { kernel.run::<4, FMA>() } else { kernel.run::<2, FMA>() }
+    K::T::run16(kernel)
 }
 
 /// Runs a kernel in the widest form that this machine has.

@@ -103,7 +103,11 @@ impl<T: Real, I: Index> Kernel for Product<'_, '_, T, I> {
             let mut c = 0;
             while c < *width {
                 // As many columns as fill the registers: the row's entries are walked once for each group.
-                let vectors = (*width - c).div_ceil(L).min(8);
+                let vectors = match (*width - c).div_ceil(L) {
+                    few @ 0..=4 => few,
+                    5..=7 => 4,
+                    _ => 8,
+                };
                 let u = &rows[c..];
                 let out = &mut out[c..(c + vectors * L).min(*width)];
                 match vectors {
@@ -111,9 +115,6 @@ impl<T: Real, I: Index> Kernel for Product<'_, '_, T, I> {
                     2 => gather::<T, I, L, FMA, 2, 4>(columns, values, scale, u, *pitch, out),
                     3 => gather::<T, I, L, FMA, 3, 2>(columns, values, scale, u, *pitch, out),
                     4 => gather::<T, I, L, FMA, 4, 2>(columns, values, scale, u, *pitch, out),
-                    5 => gather::<T, I, L, FMA, 5, 1>(columns, values, scale, u, *pitch, out),
-                    6 => gather::<T, I, L, FMA, 6, 1>(columns, values, scale, u, *pitch, out),
-                    7 => gather::<T, I, L, FMA, 7, 1>(columns, values, scale, u, *pitch, out),
                     _ => gather::<T, I, L, FMA, 8, 1>(columns, values, scale, u, *pitch, out),
                 }
                 c += vectors * L;

@@ -276,6 +276,11 @@ impl<P: Points> LocalStore<'_, P> {
         *self.labels_of(start) = parts.concat();
     }
 
+    pub(super) fn set_v(&mut self, k: usize, v: &[f64]) {
+        self.resize(k);
+        self.v.copy_from_slice(v);
+    }
+
     pub(super) fn v(&mut self) -> Vec<f64> {
         self.v.clone()
     }

@@ -11,14 +11,16 @@ mod points;
 mod seed;
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use rayon::prelude::*;
 
 pub(crate) use points::Points;
+use points::{Rows, Sparse};
 
 use super::data::*;
 use super::kernels::Real;
-use super::{Csr, Dense, Index, Mat, Matrix};
+use super::{Csr, Dense, Mat, Matrix};
 use crate::error::{Error, Result};
 
 /// Data in memory with everything the passes need to know about each point.
@@ -34,10 +36,22 @@ pub(crate) struct Local<P> {
 /// Jobs in order, on all threads of the current pool where there is more than one job.
 fn in_order<J: Send, R: Send>(jobs: Vec<J>, work: impl Fn(J) -> R + Sync + Send) -> Vec<R> {
     if jobs.len() == 1 {
-        jobs.into_iter().map(work).collect()
-    } else {
-        jobs.into_par_iter().map(work).collect()
+        return jobs.into_iter().map(work).collect();
     }
+    let places: Vec<Mutex<(Option<J>, Option<R>)>> =
+        jobs.into_iter().map(|j| Mutex::new((Some(j), None))).collect();
+    on_all_threads(places.len(), &|at| {
+        let mut place = places[at].lock().expect("no other job uses this place");
+        if let Some(job) = place.0.take() {
+            place.1 = Some(work(job));
+        }
+    });
+    places.into_iter().filter_map(|place| place.into_inner().expect("all jobs have ended").1).collect()
+}
+
+/// Not generic: a parallel iterator for each pass and kind of data would double the time to compile.
+fn on_all_threads(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..count).into_par_iter().with_max_len(1).for_each(work);
 }
 
 /// Below this many multiplications a pass is not worth a second thread.
@@ -221,6 +235,32 @@ impl<P: Points> Data for Local<P> {
         Ok(columns)
     }
 
+    fn gram(&self) -> Result<Mat> {
+        let n = self.points.shape().points;
+        let mut gram = Mat::zeros(n, n);
+        // A group of points at a time is the skinny matrix that all points are multiplied with.
+        const GROUP: usize = 64;
+        for from in (0..n).step_by(GROUP) {
+            let group: Vec<usize> = (from..(from + GROUP).min(n)).collect();
+            let packed = self.points.pack(&self.gather(&group)?);
+            let parts = in_order(self.chunks(group.len()), |chunk| {
+                let mut scores = vec![0.0; chunk.len() * group.len()];
+                for rows in self.blocks(chunk.clone()) {
+                    let range =
+                        (rows.start - chunk.start) * group.len()..(rows.end - chunk.start) * group.len();
+                    self.points.scores(rows, self.facts.scale, &packed, &mut scores[range]);
+                }
+                scores
+            });
+            for (j, scores) in parts.concat().chunks_exact(group.len()).enumerate() {
+                for (score, &i) in scores.iter().zip(&group) {
+                    gram[(j, i)] = score * self.root_weight(j) * self.root_weight(i);
+                }
+            }
+        }
+        Ok(gram)
+    }
+
     fn store(&self) -> Result<Box<dyn Store + '_>> {
         Ok(Box::new(LocalStore {
             data: self,
@@ -305,6 +345,9 @@ forward! {
     set_labels(start: usize, labels: &[i32]) -> ();
     labels(start: usize) -> Vec<i32>;
     v() -> Vec<f64>;
+    set_v(k: usize, v: &[f64]) -> ();
+    multipliers() -> Vec<f64>;
+    set_multipliers(lambda: &[f64]) -> ();
     explain(candidates: &Mat, rule: Rule) -> Vec<f64>;
     settle(column: &Mat, rule: Rule) -> ();
     unsettle(rule: Rule) -> ();
@@ -314,29 +357,9 @@ forward! {
     strengths(u: &Mat, start: usize) -> Vec<f64>;
 }
 
-/// Opens dense points, with weights where given.
-pub fn open_dense<'a, T: Real>(
-    points: Dense<'a, T>,
-    weights: Option<Vec<f64>>,
-) -> Result<Box<dyn Data + 'a>> {
-    Ok(Box::new(Local::new(points, weights)?))
-}
-
-/// Opens sparse points, with weights where given.
-///
-/// `transposed` says whether a transposed copy of the entries may be kept: it makes the sums faster
-/// and parallel without further memory for each thread; `None` decides by the size.
-pub fn open_sparse<'a, T: Real, I: Index>(
-    points: Csr<'a, T, I>,
-    weights: Option<Vec<f64>>,
-    transposed: Option<bool>,
-) -> Result<Box<dyn Data + 'a>> {
-    Ok(Box::new(Local::new(points::Sparse::new(points, transposed), weights)?))
-}
-
-/// Points that live elsewhere (a numpy array, a memory map), in any format that the passes know.
+/// Points in memory of any kind that the passes know; owned, or borrowed from a numpy array or a memory map.
 #[derive(Debug)]
-pub enum Borrowed<'a> {
+pub enum AnyPoints<'a> {
     /// Dense float32.
     DenseF32(Dense<'a, f32>),
     /// Dense float64.
@@ -351,25 +374,58 @@ pub enum Borrowed<'a> {
     SparseF64I64(Csr<'a, f64, i64>),
 }
 
-/// Opens points that live elsewhere, with weights where given. Not generic, so that the passes are
-/// compiled here once and not again in every crate that calls it.
-pub fn open_borrowed(points: Borrowed<'_>, weights: Option<Vec<f64>>) -> Result<Box<dyn Data + '_>> {
-    match points {
-        Borrowed::DenseF32(x) => open_dense(x, weights),
-        Borrowed::DenseF64(x) => open_dense(x, weights),
-        Borrowed::SparseF32(x) => open_sparse(x, weights, None),
-        Borrowed::SparseF64(x) => open_sparse(x, weights, None),
-        Borrowed::SparseF32I64(x) => open_sparse(x, weights, None),
-        Borrowed::SparseF64I64(x) => open_sparse(x, weights, None),
+macro_rules! any_points {
+    ($($kind:ident($t:ty)),*) => {
+        $(impl<'a> From<$t> for AnyPoints<'a> {
+            fn from(points: $t) -> Self {
+                AnyPoints::$kind(points)
+            }
+        })*
+    };
+}
+any_points!(
+    DenseF32(Dense<'a, f32>),
+    DenseF64(Dense<'a, f64>),
+    SparseF32(Csr<'a, f32, i32>),
+    SparseF64(Csr<'a, f64, i32>),
+    SparseF32I64(Csr<'a, f32, i64>),
+    SparseF64I64(Csr<'a, f64, i64>)
+);
+
+impl<'a> From<&'a Matrix> for AnyPoints<'a> {
+    fn from(matrix: &'a Matrix) -> Self {
+        match matrix {
+            Matrix::DenseF32(x) => x.borrowed().into(),
+            Matrix::DenseF64(x) => x.borrowed().into(),
+            Matrix::SparseF32(x) => x.borrowed().into(),
+            Matrix::SparseF64(x) => x.borrowed().into(),
+        }
     }
 }
 
-/// Opens a matrix of whichever kind, with weights where given.
-pub fn open(matrix: &Matrix, weights: Option<Vec<f64>>) -> Result<Box<dyn Data + '_>> {
-    match matrix {
-        Matrix::DenseF32(x) => open_dense(x.borrowed(), weights),
-        Matrix::DenseF64(x) => open_dense(x.borrowed(), weights),
-        Matrix::SparseF32(x) => open_sparse(x.borrowed(), weights, None),
-        Matrix::SparseF64(x) => open_sparse(x.borrowed(), weights, None),
+/// Opens points for clustering, with weights where given.
+pub fn open<'a>(points: impl Into<AnyPoints<'a>>, weights: Option<Vec<f64>>) -> Result<Box<dyn Data + 'a>> {
+    open_any(points.into(), weights, None)
+}
+
+/// As [`open`], and says whether a transposed copy of sparse entries may be kept: it makes the sums faster
+/// and parallel without further memory for each thread. Unless said, the size decides.
+///
+/// Not generic, so that the passes are compiled here once and not again in every crate that calls it.
+pub fn open_any(
+    points: AnyPoints<'_>,
+    weights: Option<Vec<f64>>,
+    transposed: Option<bool>,
+) -> Result<Box<dyn Data + '_>> {
+    fn local<'a, P: Points + 'a>(points: P, weights: Option<Vec<f64>>) -> Result<Box<dyn Data + 'a>> {
+        Ok(Box::new(Local::new(points, weights)?))
+    }
+    match points {
+        AnyPoints::DenseF32(x) => local(x, weights),
+        AnyPoints::DenseF64(x) => local(x, weights),
+        AnyPoints::SparseF32(x) => local(Sparse::Narrow(Rows::new(x, transposed)), weights),
+        AnyPoints::SparseF64(x) => local(Sparse::Narrow(Rows::new(x, transposed)), weights),
+        AnyPoints::SparseF32I64(x) => local(Sparse::Wide(Rows::new(x, transposed)), weights),
+        AnyPoints::SparseF64I64(x) => local(Sparse::Wide(Rows::new(x, transposed)), weights),
     }
 }

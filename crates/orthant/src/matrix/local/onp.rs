@@ -39,7 +39,15 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    fn block(&self, v: &mut [f64], d: &mut [f64], lambda: &mut [f64], t: &mut [f64], y: &mut [f64], grams: &mut Grams) {
+    fn block(
+        &self,
+        v: &mut [f64],
+        d: &mut [f64],
+        lambda: &mut [f64],
+        t: &mut [f64],
+        y: &mut [f64],
+        grams: &mut Grams,
+    ) {
         if let Some(Accept { beta, root, alpha }) = self.accept {
             project(v, d, *beta, root, y);
             step_multipliers(lambda, v, *alpha);
@@ -199,6 +207,15 @@ impl<P: Points> LocalStore<'_, P> {
             total.iter_mut().zip(&part).for_each(|(t, p)| *t += p);
         }
         total
+    }
+
+    pub(super) fn multipliers(&mut self) -> Vec<f64> {
+        self.lambda.resize(self.v.len(), 0.0);
+        self.lambda.clone()
+    }
+
+    pub(super) fn set_multipliers(&mut self, lambda: &[f64]) {
+        self.lambda = lambda.to_vec();
     }
 
     pub(super) fn accept(&mut self, accept: &Accept) {

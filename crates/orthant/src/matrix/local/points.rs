@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{SMALL, in_order, split};
 use crate::matrix::data::Shape;
-use crate::matrix::kernels::{Real, dense, run, sparse};
+use crate::matrix::kernels::{Real, axpy, dense, run, sparse};
 use crate::matrix::{Csr, Dense, Index, Mat};
 
 /// Points in memory. `scale` multiplies every entry; `to`/`factor` are points × starts.
@@ -162,8 +162,25 @@ impl<T: Real> Points for Dense<'_, T> {
     }
 }
 
-/// Sparse points, and a transposed copy where it was wanted.
-pub(crate) struct Sparse<'a, T: Clone + 'static, I: Clone + 'static> {
+/// Sparse points with 32- or 64-bit columns. The choice is made here, once for each block, so that the
+/// passes are compiled for each format of the values only.
+pub(crate) enum Sparse<'a, T: Clone + 'static> {
+    Narrow(Rows<'a, T, i32>),
+    Wide(Rows<'a, T, i64>),
+}
+
+/// The same expression for either width.
+macro_rules! either {
+    ($sparse:expr, $rows:ident => $body:expr) => {
+        match $sparse {
+            Sparse::Narrow($rows) => $body,
+            Sparse::Wide($rows) => $body,
+        }
+    };
+}
+
+/// Compressed rows, and a transposed copy where it was wanted.
+pub(crate) struct Rows<'a, T: Clone + 'static, I: Clone + 'static> {
     rows: Csr<'a, T, I>,
     transposed: Option<Csr<'static, T, I>>,
 }
@@ -171,83 +188,53 @@ pub(crate) struct Sparse<'a, T: Clone + 'static, I: Clone + 'static> {
 /// Up to this many bytes the transposed copy is made without asking.
 const TRANSPOSED: usize = 256 << 20;
 
-impl<'a, T: Real, I: Index> Sparse<'a, T, I> {
+impl<'a, T: Real, I: Index> Rows<'a, T, I> {
     pub(crate) fn new(rows: Csr<'a, T, I>, transposed: Option<bool>) -> Self {
         let bytes = rows.nonzeros() * (size_of::<T>() + size_of::<I>());
         // A 32-bit index must also be able to name every point.
         let fits = I::from_position(rows.points()).at() == rows.points();
         let wanted = fits && transposed.unwrap_or(bytes <= TRANSPOSED);
-        Sparse { transposed: wanted.then(|| rows.transposed()), rows }
+        Rows { transposed: wanted.then(|| rows.transposed()), rows }
+    }
+
+    fn copy(&self) -> &Csr<'static, T, I> {
+        self.transposed.as_ref().expect("there is a transposed copy")
     }
 
     /// Fills rows of features × width over the transposed copy; features in parallel, each in order.
     fn over_features(&self, width: usize, fill: impl Fn(usize, &mut [f64]) + Sync + Send) -> Mat {
         let features = self.rows.features();
-        let offsets = self.transposed.as_ref().expect("there is a transposed copy").offsets();
+        let offsets = self.copy().offsets();
         let mut sums = Mat::zeros(features, width);
         let entries = self.rows.nonzeros();
         let count = if entries.saturating_mul(width) < SMALL { 1 } else { 64.min(features.max(1)) };
         // Equal shares of the entries, not of the features: words are as unequal as can be.
-        let borders: Vec<usize> = (0..=count)
-            .map(
-                |c| if c == count { features } else { offsets.partition_point(|&o| o < entries * c / count) },
-            )
-            .collect();
-        let chunks: Vec<Range<usize>> = borders.windows(2).map(|b| b[0]..b[1]).collect();
+        let border = |c: usize| {
+            if c == count { features } else { offsets.partition_point(|&o| o < entries * c / count) }
+        };
+        let chunks: Vec<Range<usize>> = (0..count).map(|c| border(c)..border(c + 1)).collect();
         let parts = split(&mut sums.data, &chunks, width);
         in_order(chunks.into_iter().zip(parts).collect(), |(chunk, part)| fill(chunk.start, part));
         sums
     }
-}
 
-impl<T: Real, I: Index> Points for Sparse<'_, T, I> {
-    type T = T;
-    type Packed = sparse::Packed;
-    /// features × width.
-    type Sums = Vec<f64>;
-
-    fn shape(&self) -> Shape {
-        Shape {
-            points: self.rows.points(),
-            features: self.rows.features(),
-            nonzeros: self.rows.nonzeros(),
-            precision: T::PRECISION,
+    #[inline(always)]
+    fn for_each(&self, row: usize, mut f: impl FnMut(usize, f64)) {
+        let (columns, values) = self.rows.point(row);
+        for (c, &x) in columns.iter().zip(values) {
+            f(c.at(), x.into());
         }
     }
 
-    fn block(&self) -> usize {
-        64
-    }
-
-    fn pack(&self, u: &Mat) -> sparse::Packed {
-        sparse::Packed::new(u)
-    }
-
-    fn scores(&self, rows: Range<usize>, scale: f64, u: &sparse::Packed, out: &mut [f64]) {
-        let out = &mut out[..rows.len() * u.width];
-        run(sparse::Product { x: &self.rows, from: rows.start, scale, u, out });
-    }
-
-    fn most_sums(&self, _width: usize) -> usize {
-        self.rows.nonzeros() / (4 * self.rows.features().max(1))
-    }
-
-    fn sums(&self, width: usize) -> Vec<f64> {
-        vec![0.0; self.rows.features() * width]
-    }
-
-    fn add(&self, sums: &mut Vec<f64>, rows: Range<usize>, scale: f64, b: &[f64]) {
+    fn add(&self, sums: &mut [f64], rows: Range<usize>, scale: f64, b: &[f64]) {
         let width = b.len() / rows.len().max(1);
         for (p, row) in rows.enumerate() {
             let b = &b[p * width..(p + 1) * width];
-            self.for_each(row, |f, x| {
-                let x = x * scale;
-                sums[f * width..(f + 1) * width].iter_mut().zip(b).for_each(|(s, b)| *s += x * b);
-            });
+            self.for_each(row, |f, x| axpy(x * scale, b, &mut sums[f * width..(f + 1) * width]));
         }
     }
 
-    fn add_one(&self, sums: &mut Vec<f64>, rows: Range<usize>, scale: f64, to: &[u32], factor: &[f64]) {
+    fn add_one(&self, sums: &mut [f64], rows: Range<usize>, scale: f64, to: &[u32], factor: &[f64]) {
         let (starts, width) = (to.len() / rows.len().max(1), sums.len() / self.rows.features().max(1));
         for (p, row) in rows.enumerate() {
             let (to, factor) = (&to[p * starts..(p + 1) * starts], &factor[p * starts..(p + 1) * starts]);
@@ -261,6 +248,52 @@ impl<T: Real, I: Index> Points for Sparse<'_, T, I> {
             });
         }
     }
+}
+
+impl<T: Real> Points for Sparse<'_, T> {
+    type T = T;
+    type Packed = sparse::Packed;
+    /// features × width.
+    type Sums = Vec<f64>;
+
+    fn shape(&self) -> Shape {
+        either!(self, x => Shape {
+            points: x.rows.points(),
+            features: x.rows.features(),
+            nonzeros: x.rows.nonzeros(),
+            precision: T::PRECISION,
+        })
+    }
+
+    fn block(&self) -> usize {
+        64
+    }
+
+    fn pack(&self, u: &Mat) -> sparse::Packed {
+        sparse::Packed::new(u)
+    }
+
+    fn scores(&self, rows: Range<usize>, scale: f64, u: &sparse::Packed, out: &mut [f64]) {
+        let out = &mut out[..rows.len() * u.width];
+        either!(self, x => run(sparse::Product { x: &x.rows, from: rows.start, scale, u, out }));
+    }
+
+    fn most_sums(&self, _width: usize) -> usize {
+        let shape = self.shape();
+        shape.nonzeros / (4 * shape.features.max(1))
+    }
+
+    fn sums(&self, width: usize) -> Vec<f64> {
+        vec![0.0; self.shape().features * width]
+    }
+
+    fn add(&self, sums: &mut Vec<f64>, rows: Range<usize>, scale: f64, b: &[f64]) {
+        either!(self, x => x.add(sums, rows, scale, b));
+    }
+
+    fn add_one(&self, sums: &mut Vec<f64>, rows: Range<usize>, scale: f64, to: &[u32], factor: &[f64]) {
+        either!(self, x => x.add_one(sums, rows, scale, to, factor));
+    }
 
     fn total(&self, parts: Vec<Vec<f64>>, width: usize) -> Mat {
         let mut parts = parts.into_iter();
@@ -268,31 +301,28 @@ impl<T: Real, I: Index> Points for Sparse<'_, T, I> {
         for part in parts {
             data.iter_mut().zip(&part).for_each(|(t, p)| *t += p);
         }
-        Mat { rows: self.rows.features(), cols: width, data }
+        Mat { rows: self.shape().features, cols: width, data }
     }
 
     fn has_transposed(&self) -> bool {
-        self.transposed.is_some()
+        either!(self, x => x.transposed.is_some())
     }
 
     fn transposed_sum(&self, scale: f64, b: &[f64], width: usize) -> Mat {
-        let x = self.transposed.as_ref().expect("there is a transposed copy");
         let u = sparse::Packed::from_rows(b, width);
-        self.over_features(width, |from, out| run(sparse::Product { x, from, scale, u: &u, out }))
+        either!(self, s => s.over_features(width, |from, out| {
+            run(sparse::Product { x: s.copy(), from, scale, u: &u, out })
+        }))
     }
 
     fn transposed_sum_one(&self, scale: f64, to: &[u32], factor: &[f64], starts: usize, width: usize) -> Mat {
-        let transposed = self.transposed.as_ref().expect("there is a transposed copy");
-        self.over_features(width, |from, out| {
-            run(sparse::ProductOne { transposed, from, scale, to, factor, starts, width, out })
-        })
+        either!(self, s => s.over_features(width, |from, out| {
+            run(sparse::ProductOne { transposed: s.copy(), from, scale, to, factor, starts, width, out })
+        }))
     }
 
-    fn for_each(&self, row: usize, mut f: impl FnMut(usize, f64)) {
-        let (columns, values) = self.rows.point(row);
-        for (c, &x) in columns.iter().zip(values) {
-            f(c.at(), x.into());
-        }
+    fn for_each(&self, row: usize, f: impl FnMut(usize, f64)) {
+        either!(self, x => x.for_each(row, f))
     }
 
     fn residual2(&self, row: usize, scale: f64, u: &[f64], u_norm2: f64, v: f64) -> f64 {

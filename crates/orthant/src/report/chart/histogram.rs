@@ -33,7 +33,7 @@ pub(crate) fn counts(values: &[f64], (low, high): (f64, f64), bins: usize) -> Ve
 
 /// The histogram as an inline SVG; every column can be reached by keyboard and tells its count.
 pub fn histogram(chart: &Histogram) -> String {
-    const LEFT: f64 = 70.0;
+    const LEFT: f64 = 78.0;
     const RIGHT: f64 = 624.0;
     const TOP: f64 = 16.0;
     const BOTTOM: f64 = 212.0;
@@ -44,7 +44,7 @@ pub fn histogram(chart: &Histogram) -> String {
     let x = Scale::new(&axis((low, high)), std::iter::empty(), LEFT, RIGHT, 0.0);
     let y = Scale::new(&axis((0.0, most)), std::iter::empty(), BOTTOM, TOP, 0.0);
     let mut svg = format!(
-        r#"<div class="chartbox"><svg class="chart columns" viewBox="0 0 640 260" role="group" aria-label="{}"><g class="axis">"#,
+        r#"<div class="chartbox"><svg class="chart columns" viewBox="0 0 640 270" role="group" aria-label="{}"><g class="axis">"#,
         escape(&chart.title)
     );
     for (value, _) in y.ticks(4).into_iter().filter(|t| t.0.fract() == 0.0) {
@@ -61,11 +61,11 @@ pub fn histogram(chart: &Histogram) -> String {
         let class = if i % 2 == 1 { r#" class="second""# } else { "" };
         svg += &format!(
             r#"<path class="tick" d="M{at:.1} {BOTTOM}v5"/><text{class} x="{at:.1}" y="{:.1}" text-anchor="middle">{label}</text>"#,
-            BOTTOM + 19.0
+            BOTTOM + 22.0
         );
     }
     svg += &format!(
-        r#"<text class="name" x="{:.1}" y="254" text-anchor="middle">{}</text></g>"#,
+        r#"<text class="name" x="{:.1}" y="263" text-anchor="middle">{}</text></g>"#,
         (LEFT + RIGHT) / 2.0,
         escape(&chart.label)
     );

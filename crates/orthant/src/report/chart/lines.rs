@@ -141,10 +141,10 @@ pub struct Lines {
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 70.0;
+const LEFT: f64 = 78.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 16.0;
-const BOTTOM: f64 = 48.0;
+const BOTTOM: f64 = 56.0;
 /// More points than this in one chart only make the page heavy.
 const MOST_POINTS: usize = 6000;
 /// As many as there are places on the axis.
@@ -172,16 +172,18 @@ pub(crate) fn thinned(points: &[(f64, f64)], most: usize) -> Vec<usize> {
 /// The chart as HTML: a figure with an SVG and its legend.
 pub fn lines(chart: &Lines) -> String {
     let height = if chart.equal { 420.0 } else { HEIGHT };
+    let marked = chart.equal || chart.series.iter().any(|s| s.marker != Marker::None);
     let all = || chart.series.iter().flat_map(|s| s.points.iter());
-    let x =
-        Scale::new(&chart.x, all().map(|p| p.0), LEFT, WIDTH - RIGHT, if chart.equal { 0.04 } else { 0.0 });
+    let x = Scale::new(&chart.x, all().map(|p| p.0), LEFT, WIDTH - RIGHT, if marked { 0.03 } else { 0.0 });
     let spread = chart.series.iter().flat_map(|s| {
         s.points.iter().enumerate().flat_map(|(i, p)| {
             let d = s.deviation.get(i).copied().unwrap_or(0.0);
             [p.1 - d, p.1 + d]
         })
     });
-    let heights = spread.chain(chart.levels.iter().map(|l| l.y));
+    // Room for the words below a level.
+    let top = all().map(|p| p.1).filter(|y| y.is_finite()).fold(f64::NEG_INFINITY, f64::max);
+    let heights = spread.chain(chart.levels.iter().map(|l| l.y - 0.15 * (top - l.y).max(0.0)));
     let y = Scale::new(&chart.y, heights, height - BOTTOM, TOP, 0.05);
     let (x, y) = if chart.equal { Scale::equal(x, y) } else { (x, y) };
 
@@ -212,7 +214,7 @@ pub fn lines(chart: &Lines) -> String {
                 r#"<g class="level"><path d="M{LEFT} {at:.1}H{:.1}"/><text x="{:.1}" y="{:.1}" text-anchor="end">{}</text></g>"#,
                 WIDTH - RIGHT,
                 WIDTH - RIGHT - 4.0,
-                at - 5.0,
+                at + 16.0,
                 escape(&level.label)
             );
         }
@@ -228,7 +230,7 @@ pub fn lines(chart: &Lines) -> String {
 fn axes(chart: &Lines, x: &Scale, y: &Scale, height: f64) -> String {
     let (right, bottom) = (WIDTH - RIGHT, height - BOTTOM);
     let mut svg = String::from(r#"<g class="axis">"#);
-    for (value, label) in y.ticks(5) {
+    for (value, label) in y.ticks(7) {
         let Some(at) = y.place(value) else { continue };
         svg += &format!(
             r#"<path class="grid" d="M{LEFT} {at:.1}H{right}"/><text x="{:.1}" y="{:.1}" text-anchor="end">{label}</text>"#,
@@ -246,7 +248,7 @@ fn axes(chart: &Lines, x: &Scale, y: &Scale, height: f64) -> String {
         let class = if i % 2 == 1 { r#" class="second""# } else { "" };
         svg += &format!(
             r#"<path class="tick" d="M{at:.1} {bottom}v5"/><text{class} x="{at:.1}" y="{:.1}" text-anchor="middle">{label}</text>"#,
-            bottom + 19.0
+            bottom + 22.0
         );
     }
     svg += &format!(
@@ -276,14 +278,14 @@ fn drawn(series: &Series, x: &Scale, y: &Scale, most: usize) -> String {
         xs.push(format!("{a}"));
         ys.push(significant(b, 6).replace('−', "-"));
         marks += &series.marker.path(px, py, 4.0);
-        if let Some(&d) = series.deviation.get(i).filter(|d| **d > 0.0) {
-            if let (Some(low), Some(high)) = (y.place(b - d).or(Some(py)), y.place(b + d)) {
-                errors += &format!(
-                    "M{px:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h6M{:.1} {high:.1}h6",
-                    px - 3.0,
-                    px - 3.0
-                );
-            }
+        if let Some(&d) = series.deviation.get(i).filter(|d| **d > 0.0)
+            && let (Some(low), Some(high)) = (y.place(b - d).or(Some(py)), y.place(b + d))
+        {
+            errors += &format!(
+                "M{px:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h6M{:.1} {high:.1}h6",
+                px - 3.0,
+                px - 3.0
+            );
         }
     }
     let mut out = format!(

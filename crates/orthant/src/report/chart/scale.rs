@@ -89,7 +89,7 @@ impl Scale {
             false => x,
         };
         let share = (x - self.low) / (self.high - self.low);
-        share.is_finite().then(|| self.from + share * (self.to - self.from))
+        share.is_finite().then_some(self.from + share * (self.to - self.from))
     }
 
     /// Round values within the range, about `wanted` of them, with their labels.
@@ -135,7 +135,7 @@ impl Scale {
 }
 
 fn power_of_ten(e: i32) -> String {
-    if (-2..=3).contains(&e) {
+    if (-3..=3).contains(&e) {
         return significant(10f64.powi(e), 1);
     }
     let raised = |c| match c {
@@ -173,7 +173,7 @@ mod tests {
         };
         assert_eq!(labels(0.0, 1.0, false), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(labels(0.2068, 0.2091, false), ["0.2070", "0.2075", "0.2080", "0.2085", "0.2090"]);
-        assert_eq!(labels(1e-4, 1.0, true), ["10⁻⁴", "10⁻³", "0.01", "0.1", "1"]);
+        assert_eq!(labels(1e-4, 1.0, true), ["10⁻⁴", "0.001", "0.01", "0.1", "1"]);
         assert_eq!(labels(0.3, 2.5, true), ["0.5", "1", "2"]);
         assert!(labels(0.0, 2100.0, false).contains(&"1000".to_string()));
     }

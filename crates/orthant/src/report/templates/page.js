@@ -67,7 +67,7 @@
         rows.push([s.y[i], (s.name ? s.name + ': ' : '') + round(s.y[i])]);
         dots.push(`<circle cx="${s.places[i][0]}" cy="${s.places[i][1]}" r="4.5" style="fill:${getComputedStyle(s.g.querySelector('.line')).stroke}"/>`);
       }
-      layer.innerHTML = `<line x1="${at}" x2="${at}" y1="16" y2="${view.height - 48}"/>` + dots.slice(0, 30).join('');
+      layer.innerHTML = `<line x1="${at}" x2="${at}" y1="16" y2="${view.height - 56}"/>` + dots.slice(0, 30).join('');
       const names = svg.dataset.names ? svg.dataset.names.split('\n') : null;
       rows.sort((a, b) => b[0] - a[0]);
       const more = rows.length > 14 ? '\n…' : '';

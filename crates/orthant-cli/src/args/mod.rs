@@ -1,0 +1,320 @@
+//! The command line: one struct for each command. Methods, their parameters and generators come from the
+//! library's tables.
+
+mod data;
+mod parse;
+mod values;
+mod what;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+pub use data::{DataArgs, Orientation, ReadArgs};
+pub use parse::{Origin, Polish};
+pub use values::{MethodValues, default, number};
+pub use what::{SceneArgs, What};
+
+use parse::{origin, polish, positive, seconds, seed, threads};
+
+/// Orthogonal nonnegative matrix factorization: clusters of nonnegative data, each with a direction,
+/// and a statement of how good the answer is.
+#[derive(Debug, Parser)]
+#[command(
+    name = "orthant",
+    version,
+    max_term_width = 110,
+    disable_help_subcommand = true,
+    after_help = "\
+Examples:
+  orthant demo                                    all methods on data made on the spot
+  orthant cluster counts.mtx.gz -k 9 --out result
+  orthant compare counts.mtx.gz -k 9 --truth classes.txt --runs 30
+
+Data: Matrix Market, NumPy (.npy, .npz), MATLAB, CLUTO, CSV, svmlight, bag of words, ENVI, pictures.
+Points are rows; --cluster columns clusters the columns. 'orthant COMMAND --help' tells more."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Cluster a file
+    Cluster(ClusterArgs),
+    /// Run all methods side by side
+    Compare(CompareArgs),
+    /// Score labels against a truth
+    Evaluate(EvaluateArgs),
+    /// Assign new points to the clusters of an earlier result
+    Predict(PredictArgs),
+    /// Make data whose clusters are known
+    Generate(GenerateArgs),
+    /// Convert a matrix from one format to another
+    Convert(ConvertArgs),
+    /// Tell what a file holds, and what would be refused
+    Info(InfoArgs),
+    /// List the methods and their parameters
+    Methods(MethodsArgs),
+    /// Show all methods on data made on the spot: no file needed
+    Demo(DemoArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+}
+
+/// `orthant cluster`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  orthant cluster counts.mtx.gz -k 9 --truth classes.txt --vocabulary words.txt --out result
+  orthant cluster cube.npy --cluster columns -k 3 --image 95x95 --scan columns --out map
+  orthant cluster counts.mtx -k 9 --algorithm em-onmf --start residual --runs 30 --json")]
+pub struct ClusterArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Number of clusters
+    #[arg(short, value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
+    pub k: usize,
+    /// The method, see 'orthant methods' [default: onp-mf followed by --polish em]
+    #[arg(short, long, value_name = "NAME", help_heading = "Method")]
+    pub algorithm: Option<String>,
+    /// random, residual, svd, nndsvd, labels:FILE or centroids:FILE [default: the method's usual one]
+    #[arg(long, value_name = "START", value_parser = origin, help_heading = "Method")]
+    pub start: Option<Origin>,
+    /// Runs from different random starts; the best objective wins
+    #[arg(long, value_name = "N", default_value = "1", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
+    pub runs: usize,
+    /// What improves the answer afterwards: em, or none [default: none; em if no method is named]
+    #[arg(long, value_name = "LIST", value_parser = polish, help_heading = "Method")]
+    pub polish: Option<Polish>,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true, help_heading = "Method")]
+    pub seed: u64,
+    #[command(flatten)]
+    pub values: MethodValues,
+    /// Write labels, factors, summary and report into this new folder
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Write into the folder even if it exists
+    #[arg(long, requires = "out", help_heading = "Output")]
+    pub force: bool,
+    /// Print one JSON object on standard output
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Save the work in progress to this file now and then, and on Ctrl-C
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub checkpoint: Option<PathBuf>,
+    /// How often
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds, requires = "checkpoint",
+          allow_negative_numbers = true, help_heading = "Output")]
+    pub checkpoint_every: std::time::Duration,
+    /// Go on from a saved file: the same command otherwise, and the same answer to the last bit
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// `orthant compare`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  orthant compare counts.mtx.gz -k 9 --truth classes.txt --runs 30
+  orthant compare counts.mtx.gz -k 9 --methods em-onmf,onp-mf+em,chnmf:nndsvd --csv")]
+pub struct CompareArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Number of clusters
+    #[arg(short, value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Methods")]
+    pub k: usize,
+    /// Methods to compare, as NAME, NAME:START or NAME+em [default: all, with their usual starts]
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',', help_heading = "Methods")]
+    pub methods: Vec<String>,
+    /// Runs of every method whose start is random
+    #[arg(long, value_name = "N", default_value = "10", value_parser = positive, allow_negative_numbers = true, help_heading = "Methods")]
+    pub runs: usize,
+    /// Limit of the multiplicative methods (chnmf, o-pnmf) [default: 5000; 20000 from nndsvd]
+    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true, help_heading = "Methods")]
+    pub max_iterations: Option<usize>,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true, help_heading = "Methods")]
+    pub seed: u64,
+    /// Write the figures and a report into this new folder
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Write into the folder even if it exists
+    #[arg(long, requires = "out", help_heading = "Output")]
+    pub force: bool,
+    /// Print one JSON object instead of the table
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Print comma-separated values instead of the table
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub csv: bool,
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// `orthant evaluate`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  orthant evaluate result/labels.txt classes.txt
+
+Both files have one word or number a line. A point labelled -1 has no cluster and is not scored.")]
+pub struct EvaluateArgs {
+    /// Labels, one a line (such as labels.txt of a result)
+    pub labels: PathBuf,
+    /// The truth, one a line
+    pub truth: PathBuf,
+    /// Print one JSON object instead of the tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `orthant predict`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  orthant cluster old.mtx -k 9 --out result
+  orthant predict result new.mtx --out labels.txt")]
+pub struct PredictArgs {
+    /// Folder written by 'orthant cluster --out'
+    pub result: PathBuf,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// What the new points are [default: as in the result]
+    #[arg(long, value_name = "WHICH")]
+    pub cluster: Option<Orientation>,
+    /// Write the labels to this new file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Overwrite the file
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// `orthant generate`.
+#[derive(Debug, Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  orthant generate synthetic --noise 0.1 --seed 7 --out set.mtx
+  orthant generate telescope --out telescope.npy
+
+The truth goes to a file beside the matrix that ends in .labels, the shape of an image to one that
+ends in .json, where 'orthant cluster' finds it."
+)]
+pub struct GenerateArgs {
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// `orthant convert`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  orthant convert counts.mat counts.mtx.gz
+
+The ending of OUT says the format: .mtx .npy .npz .csv .tsv .svmlight .cluto; text also .gz and .zst.")]
+pub struct ConvertArgs {
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// The file to write
+    pub out: PathBuf,
+    /// Rows become columns
+    #[arg(long)]
+    pub transpose: bool,
+    /// Overwrite the file
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// `orthant info`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  orthant info counts.mtx.gz")]
+pub struct InfoArgs {
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// What the points are
+    #[arg(long, value_name = "WHICH", default_value = "rows")]
+    pub cluster: Orientation,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// `orthant methods`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  orthant methods
+  orthant methods onp-mf")]
+pub struct MethodsArgs {
+    /// Tell everything about this one
+    pub name: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `orthant demo`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  orthant demo
+
+Runs every method on the paper's synthetic sets at several noise levels and on the swimmer images,
+all made on the spot, shows tables and writes a report. It takes less than a minute.")]
+pub struct DemoArgs {
+    /// Folder for the report; an earlier demo there is replaced
+    #[arg(short, long, value_name = "DIR", default_value = "orthant-demo")]
+    pub out: PathBuf,
+    /// Synthetic sets for each noise level
+    #[arg(long, value_name = "N", default_value = "5", value_parser = positive, allow_negative_numbers = true)]
+    pub sets: usize,
+    /// Runs of every method whose start is random
+    #[arg(long, value_name = "N", default_value = "10", value_parser = positive, allow_negative_numbers = true)]
+    pub runs: usize,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
+    pub seed: u64,
+    /// Print one JSON object instead of the tables
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// `orthant completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  orthant completions bash > ~/.local/share/bash-completion/completions/orthant")]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// How to work: the same for all commands that compute.
+#[derive(Debug, Args)]
+pub struct WorkArgs {
+    /// Threads to use; the answer does not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true, help_heading = "Output")]
+    pub threads: Option<usize>,
+    /// No progress and no summary on standard error
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+}

@@ -1,0 +1,303 @@
+//! `orthant cluster`: a file in, clusters out.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use orthant::algorithms::method;
+use orthant::checkpoint::Checkpoint;
+use orthant::finish::Solution;
+use orthant::matrix::{Data, Mat, Rule};
+use orthant::pipeline::resume;
+use orthant::report::{self, Features, Made, Report};
+use orthant::run::Stop;
+use orthant::start::Start;
+use orthant::weighting::Fitted;
+use orthant::{Job, Outcome, cluster, read};
+use serde_json::json;
+
+use crate::args::{ClusterArgs, Origin};
+use crate::load::{self, Input};
+use crate::naming::DEFAULT;
+use crate::output::{Folder, print_json};
+use crate::progress::{Watch, duration};
+use crate::{interrupt, made, summary};
+
+/// Runs the command.
+pub fn run(args: &ClusterArgs) -> Result<()> {
+    let mut job = job(args)?;
+    let threads = load::threads(&args.work)?;
+    let saved = args.resume.as_deref().map(saved).transpose()?;
+    if let Some(path) = &args.checkpoint {
+        check_checkpoint(path, args.resume.as_deref())?;
+    }
+    let folder = args.out.as_ref().map(|out| Folder::new(out, args.force)).transpose()?;
+    let input = load::load(&args.data, args.work.quiet)?;
+    job.start = args.start.as_ref().map(|origin| start(origin, &input, args.k)).transpose()?;
+    let data = input.open()?;
+    if !args.work.quiet {
+        tell_what_is_odd(&input, &*data, &job, args.runs);
+    }
+
+    interrupt::working();
+    let mut watch = Watch::new(args.work.quiet);
+    if let Some(path) = &args.checkpoint {
+        watch.saving(path, args.checkpoint_every);
+    }
+    let outcome = match saved {
+        Some((path, saved)) => resume(&*data, &job, saved, &mut watch)
+            .map_err(|error| load::locate(error, path, args.data.cluster))?,
+        None => cluster(&*data, &job, &mut watch).map_err(|error| input.located(error))?,
+    };
+    watch.end();
+
+    if !args.work.quiet {
+        eprint!("{}", in_words(&input, &job, &outcome)?);
+    }
+    if folder.is_none() && !args.work.quiet && !args.json {
+        eprintln!("labels          not written: add --out DIR");
+    }
+    if let Some(folder) = folder {
+        write(folder, &input, &*data, &job, &outcome, threads)?;
+        if let (Some(out), false) = (&args.out, args.work.quiet) {
+            eprintln!("written to {}", out.display());
+        }
+    }
+    if args.json {
+        print_json(&summary::object(&input, &*data, &job, &outcome, threads)?)?;
+    }
+    if let (Some(path), false) = (&args.checkpoint, interrupt::happened()) {
+        // There is nothing left to go on from; if it stays, it does no harm.
+        let _ = std::fs::remove_file(path);
+    }
+    Ok(())
+}
+
+/// Work that was saved.
+fn saved(path: &Path) -> Result<(&Path, Checkpoint)> {
+    let name = || path.display().to_string();
+    let bytes = std::fs::read(path).with_context(name)?;
+    Ok((path, Checkpoint::from_bytes(&bytes).with_context(name)?))
+}
+
+/// A checkpoint is overwritten again and again, so it must not be anything else to begin with.
+fn check_checkpoint(path: &Path, resumed: Option<&Path>) -> Result<()> {
+    if path.exists() && resumed != Some(path) {
+        bail!("{}: exists already: go on from it with --resume, or remove it", path.display());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        bail!("{}: the folder of the checkpoint does not exist", path.display());
+    }
+    Ok(())
+}
+
+/// What to do, checked before any file is read.
+fn job(args: &ClusterArgs) -> Result<Job> {
+    let (name, polish) = match &args.algorithm {
+        Some(name) => (name.as_str(), false),
+        None => DEFAULT,
+    };
+    let job = Job {
+        method: method(name)?,
+        k: args.k,
+        values: args.values.0.clone(),
+        start: None,
+        runs: args.runs,
+        seed: args.seed,
+        polish: args.polish.map_or(polish, |polish| polish.em),
+    };
+    job.method.with(&job.values)?;
+    Ok(job)
+}
+
+/// A start, with what its file holds.
+fn start(origin: &Origin, input: &Input, k: usize) -> Result<Start> {
+    match origin {
+        Origin::Named(start) => Ok(start.clone()),
+        Origin::Labels(path) => {
+            let (labels, names) = load::labels(path)?;
+            let points = input.matrix.points();
+            if labels.len() != points {
+                bail!("{}: has {} labels for {points} points", path.display(), labels.len());
+            }
+            if names.len() > k {
+                bail!("{}: has {} different labels, but -k is {k}", path.display(), names.len());
+            }
+            Ok(Start::Labels(Arc::new(labels)))
+        }
+        Origin::Centroids(path) => Ok(Start::Centroids(Arc::new(centroids(path, input, k)?))),
+    }
+}
+
+/// Centroids in a file, k × features, as features × k.
+fn centroids(path: &Path, input: &Input, k: usize) -> Result<Mat> {
+    let matrix = read::read(path, &read::Options::default())?.matrix;
+    let (rows, columns, features) = (matrix.points(), matrix.features(), input.matrix.features());
+    if (rows, columns) != (k, features) {
+        bail!(
+            "{}: is {rows} x {columns}, but {k} centroids of {features} features are needed",
+            path.display()
+        );
+    }
+    let rows: Vec<Vec<f64>> = (0..k).map(|i| matrix.point(i)).collect();
+    Ok(Mat::from_fn(features, k, |f, i| rows[i][f]))
+}
+
+fn tell_what_is_odd(input: &Input, data: &dyn Data, job: &Job, runs: usize) {
+    if runs > 1 && !job.start().is_random() {
+        eprintln!("orthant: --runs {runs}: the start {} is not random, one run is made", job.start().name());
+    }
+    let zeros = data.facts().zero_points.len();
+    if zeros > 0 && !job.method.zero_is_a_point && data.facts().usable_points > 0 {
+        eprintln!("orthant: {zeros} of {} points are zero and get no cluster", input.matrix.points());
+    }
+}
+
+/// The outcome for people.
+fn in_words(input: &Input, job: &Job, outcome: &Outcome) -> Result<String> {
+    let (best, certificate, solution) = (outcome.best(), &outcome.certificate, &outcome.solution);
+    let mut text = String::new();
+    let mut say = |name: &str, what: String| text.push_str(&format!("{name:<16}{what}\n"));
+    let polish = if job.polish { " + EM" } else { "" };
+    let runs = outcome.runs.len();
+    let of_runs = if runs > 1 { format!(", best of {runs} runs") } else { String::new() };
+    say("method", format!("{}{polish}, start {}{of_runs}", job.method.title, job.start().name()));
+    let stopped = match best.stop() {
+        Stop::Converged => "converged",
+        Stop::MaxIterations => "limit of iterations reached",
+        Stop::Cancelled => "stopped by Ctrl-C: the best so far",
+    };
+    say("iterations", format!("{} in {}, {stopped}", best.iterations(), duration(outcome.seconds)));
+    say(
+        "relative error",
+        format!(
+            "{:.6}; no factors of rank {} do better than {:.6}",
+            certificate.relative_error, job.k, certificate.lower_bound
+        ),
+    );
+    say("explained", format!("{:.2} % of what rank {} can explain", certificate.energy_share * 100.0, job.k));
+    if job.method.objective != "‖M − UV‖²" && !job.polish {
+        say("objective", format!("{} = {}", job.method.objective, best.objective));
+    }
+    say("sizes", sizes(solution));
+    if !solution.refilled.is_empty() {
+        say(
+            "note",
+            format!("{} empty clusters were given the worst fitting points", solution.refilled.len()),
+        );
+    }
+    if let Some(scores) = summary::score(&solution.labels, input.truth.as_ref())? {
+        say(
+            "against truth",
+            format!(
+                "accuracy {:.1} %, NMI {:.1} %, ARI {:.1} %, purity {:.1} % ({} points)",
+                scores.accuracy * 100.0,
+                scores.nmi * 100.0,
+                scores.ari * 100.0,
+                scores.purity * 100.0,
+                scores.scored_points
+            ),
+        );
+    }
+    Ok(text)
+}
+
+/// The sizes of the clusters; of very many only the first.
+fn sizes(solution: &Solution) -> String {
+    const SHOWN: usize = 20;
+    let shown: Vec<String> = solution.sizes.iter().take(SHOWN).map(usize::to_string).collect();
+    let more = if solution.sizes.len() > SHOWN { " …" } else { "" };
+    format!("{}{more}", shown.join(" "))
+}
+
+/// Everything into the folder.
+fn write(
+    mut folder: Folder,
+    input: &Input,
+    data: &dyn Data,
+    job: &Job,
+    outcome: &Outcome,
+    threads: usize,
+) -> Result<()> {
+    let solution = &outcome.solution;
+    let labels: String = solution.labels.iter().map(|label| format!("{label}\n")).collect();
+    folder.text("labels.txt", &labels)?;
+    folder.matrix("centroids.npy", &solution.u.transpose())?;
+    folder.list("weights.npy", &solution.v)?;
+    let rule = summary::rule(job);
+    let compared = match rule {
+        // Directions: U up to the lengths of its columns.
+        Rule::Power => "centroids.npy",
+        _ => {
+            folder.matrix("centers.npy", &solution.centroids.transpose())?;
+            "centers.npy"
+        }
+    };
+    let mut summary = summary::in_full(input, data, job, outcome, threads)?;
+    let (name, _, words) = summary::RULES.iter().find(|r| r.1 == rule).expect("every rule has a name");
+    summary.insert("rule".into(), json!({"name": name, "words": words, "file": compared}));
+    for (step, (_, fitted)) in input.weighting.iter().enumerate() {
+        if let Fitted::Features(factors) = fitted {
+            let file = format!("feature_weights_{step}.npy");
+            folder.list(&file, factors)?;
+        }
+    }
+    write_report(&mut folder, input, data, job, outcome, threads)?;
+    folder.finish(summary)
+}
+
+/// The page and its pictures.
+fn write_report(
+    folder: &mut Folder,
+    input: &Input,
+    data: &dyn Data,
+    job: &Job,
+    outcome: &Outcome,
+    threads: usize,
+) -> Result<()> {
+    let scores = summary::score(&outcome.solution.labels, input.truth.as_ref())?;
+    let truth = input.truth.as_ref().zip(scores.as_ref()).map(|(truth, scores)| report::Truth {
+        labels: &truth.classes,
+        classes: &truth.names,
+        scores,
+    });
+    let mut notes = input.notes.clone();
+    notes.extend(input.weighting.iter().map(|(name, _)| format!("The data were weighted: {name}.")));
+    let (title, command, date) = (input.title(), made::command(), made::date());
+    let report = Report {
+        made: Made {
+            command: Some(&command),
+            version: None,
+            date: Some(&date),
+            threads: Some(threads),
+            read_seconds: Some(input.read_seconds),
+            notes: &notes,
+        },
+        features: features(input),
+        vocabulary: input.vocabulary.as_deref(),
+        names: input.names.as_deref(),
+        image: input.image,
+        feature_image: input.feature_image,
+        wavelengths: input.wavelengths.as_deref(),
+        truth,
+        ..Report::new(&title, data, job, outcome)
+    };
+    folder.text("report.html", &report::html(&report)?)?;
+    for (name, picture) in report::pictures(&report)? {
+        folder.bytes(&name, &picture)?;
+    }
+    Ok(())
+}
+
+/// What the features of pixels are: fewer than there are pixels, they are taken for bands of a spectrum,
+/// otherwise for pictures of a collection.
+fn features(input: &Input) -> Features {
+    match input.image {
+        _ if input.wavelengths.is_some() => Features::Bands,
+        Some(_) if input.vocabulary.is_some() => Features::Named,
+        Some(image) if input.matrix.features() < image.pixels() => Features::Bands,
+        Some(_) => Features::Pictures,
+        None => Features::Named,
+    }
+}

@@ -1,0 +1,280 @@
+//! `orthant compare`: all methods side by side.
+
+use anyhow::Result;
+use orthant::Error;
+use orthant::report::{Compared, Comparison, Contest, Made, Mean, comparison};
+use serde_json::{Map, Value, json};
+
+use super::table::{figure, table};
+use crate::args::CompareArgs;
+use crate::contest::{Figures, spread};
+use crate::load::{self, Input};
+use crate::naming::Contender;
+use crate::output::{Folder, print, print_json};
+use crate::progress::{Watch, duration};
+use crate::{interrupt, made, summary};
+
+/// A method and what it reached, or why it could not.
+type Row = (Contender, std::result::Result<Figures, String>);
+
+/// Runs the command.
+pub fn run(args: &CompareArgs) -> Result<()> {
+    let mut contenders = vec![];
+    for name in &args.methods {
+        contenders.extend(Contender::parse(name)?);
+    }
+    if contenders.is_empty() {
+        contenders = Contender::all()?;
+    }
+    let threads = load::threads(&args.work)?;
+    let folder = args.out.as_ref().map(|out| Folder::new(out, args.force)).transpose()?;
+    let input = load::load(&args.data, args.work.quiet)?;
+    let rows = contest(args, &input, contenders)?;
+    let object = object(args, &input, &rows, threads)?;
+    let csv = csv(&rows);
+    if let Some(mut folder) = folder {
+        folder.text("compare.csv", &csv)?;
+        folder.text("report.html", &page(args, &input, &rows, threads)?)?;
+        folder.finish(object.clone())?;
+        if let (Some(out), false) = (&args.out, args.work.quiet) {
+            eprintln!("written to {}", out.display());
+        }
+    }
+    if args.json {
+        print_json(&object)
+    } else if args.csv {
+        print(&csv)
+    } else {
+        print(&in_words(&rows, args.max_iterations))
+    }
+}
+
+/// Runs one contender after another; what one of them refuses does not stop the others.
+fn contest(args: &CompareArgs, input: &Input, contenders: Vec<Contender>) -> Result<Vec<Row>> {
+    let data = input.open()?;
+    interrupt::working();
+    let mut watch = Watch::new(args.work.quiet);
+    let mut rows: Vec<Row> = vec![];
+    let count = contenders.len();
+    let mut first_error = None;
+    for (number, contender) in contenders.into_iter().enumerate() {
+        watch.begin(&format!("{} ({}/{count})", contender.title(), number + 1));
+        let job = contender.job(args.k, args.runs, args.seed, args.max_iterations);
+        match Figures::of(&*data, &job, input.truth.as_ref(), &mut watch) {
+            Ok(figures) => rows.push((contender, Ok(figures))),
+            Err(error) => {
+                rows.push((contender, Err(error.to_string())));
+                first_error.get_or_insert(error);
+            }
+        }
+        if interrupt::happened() {
+            break;
+        }
+    }
+    watch.end();
+    match first_error {
+        Some(error) if rows.iter().all(|row| row.1.is_err()) => Err(match error.downcast::<Error>() {
+            Ok(error) => input.located(error),
+            Err(other) => other,
+        }),
+        _ => Ok(rows),
+    }
+}
+
+/// A column of figures.
+struct Column {
+    name: &'static str,
+    figures: fn(&Figures) -> &[f64],
+    unit: f64,
+    digits: usize,
+    more_is_better: bool,
+}
+
+const fn score(name: &'static str, figures: fn(&Figures) -> &[f64]) -> Column {
+    Column { name, figures, unit: 100.0, digits: 1, more_is_better: true }
+}
+
+const COLUMNS: &[Column] = &[
+    score("accuracy %", |f| &f.accuracy),
+    score("NMI %", |f| &f.nmi),
+    score("ARI %", |f| &f.ari),
+    Column { name: "relative error", figures: |f| &f.error, unit: 1.0, digits: 5, more_is_better: false },
+];
+
+impl Column {
+    fn mean(&self, figures: &Figures) -> f64 {
+        Mean::of((self.figures)(figures)).mean
+    }
+
+    /// Equal in print is equal.
+    fn print(&self, mean: f64) -> String {
+        format!("{:.*}", self.digits, mean * self.unit)
+    }
+
+    fn best(&self, all: &[&Figures]) -> String {
+        let means = all.iter().map(|f| self.mean(f));
+        let best = if self.more_is_better { means.reduce(f64::max) } else { means.reduce(f64::min) };
+        self.print(best.unwrap_or(f64::NAN))
+    }
+}
+
+fn in_words(rows: &[Row], limit: Option<usize>) -> String {
+    let done: Vec<&Figures> = rows.iter().filter_map(|row| row.1.as_ref().ok()).collect();
+    let columns: Vec<&Column> =
+        COLUMNS.iter().filter(|c| done.iter().any(|f| !(c.figures)(f).is_empty())).collect();
+    let best: Vec<String> = columns.iter().map(|c| c.best(&done)).collect();
+    let mut header = vec!["method"];
+    header.extend(columns.iter().map(|c| c.name));
+    header.extend(["runs", "iterations", "time a run"]);
+    let mut table = table(&header);
+    let mut notes = String::new();
+    for (contender, figures) in rows {
+        let mut cells = vec![comfy_table::Cell::new(contender.title())];
+        match figures {
+            Ok(f) => {
+                for (column, best) in columns.iter().zip(&best) {
+                    let text = spread((column.figures)(f), column.unit, column.digits);
+                    cells.push(figure(text, column.print(column.mean(f)) == *best));
+                }
+                let at_limit = if f.at_limit > 0 { "+" } else { " " };
+                let iterations = format!("{:.0}{at_limit}", Mean::of(&f.iterations).mean);
+                let words = [f.error.len().to_string(), iterations, duration(f.seconds_per_run())];
+                cells.extend(words.map(comfy_table::Cell::new));
+            }
+            Err(problem) => {
+                cells.extend((1..header.len()).map(|_| comfy_table::Cell::new("–")));
+                notes.push_str(&format!("{}: {problem}\n", contender.title()));
+            }
+        }
+        table.add_row(cells);
+    }
+    if done.iter().any(|f| f.error.len() > 1) {
+        notes.insert_str(0, "Mean ± standard deviation over the runs. ");
+    }
+    notes.insert_str(0, "* best of the column. ");
+    if done.iter().any(|f| f.at_limit > 0) {
+        let limit = limit.map_or(String::new(), |limit| format!(" (--max-iterations {limit})"));
+        notes.push_str(&format!("+ some runs ended at the limit of iterations{limit}.\n"));
+    }
+    if interrupt::happened() {
+        notes.push_str("Stopped by Ctrl-C: the last row is of what was done by then.\n");
+    }
+    format!("{table}\n{}", notes.trim_end())
+}
+
+fn object(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Result<Map<String, Value>> {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| drop(object.insert(key.into(), value));
+    put("program", json!(format!("orthant {}", env!("CARGO_PKG_VERSION"))));
+    put("data", json!(input.path.display().to_string()));
+    put("cluster", json!(input.orientation.name()));
+    put("k", json!(args.k));
+    put("points", json!(input.matrix.points()));
+    put("features", json!(input.matrix.features()));
+    put("nonzeros", json!(summary::nonzeros(&input.matrix)));
+    put("seed", json!(args.seed));
+    put("threads", json!(threads));
+    put("read_seconds", json!(input.read_seconds));
+    put("max_iterations", json!(args.max_iterations));
+    let mut methods = vec![];
+    for (contender, figures) in rows {
+        let mut row = Map::new();
+        row.insert("name".into(), json!(contender.name()));
+        row.insert("title".into(), json!(contender.title()));
+        row.insert("algorithm".into(), json!(contender.method.name));
+        row.insert("start".into(), json!(contender.start.name()));
+        row.insert("polish".into(), if contender.polish { json!(["em"]) } else { json!([]) });
+        match figures {
+            Ok(figures) => row.append(&mut figures.object()),
+            Err(problem) => drop(row.insert("problem".into(), json!(problem))),
+        }
+        methods.push(Value::Object(row));
+    }
+    put("methods", methods.into());
+    put("interrupted", json!(interrupt::happened()));
+    Ok(object)
+}
+
+/// The report.
+fn page(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Result<String> {
+    let row = |(contender, figures): &Row| match figures {
+        Ok(f) => {
+            let limit = if f.at_limit > 0 {
+                format!("{} runs at the limit of iterations", f.at_limit)
+            } else {
+                String::new()
+            };
+            f.compared(contender.title(), limit)
+        }
+        Err(problem) => Compared {
+            runs: 0,
+            seconds: None,
+            ..Figures::default().compared(contender.title(), problem.clone())
+        },
+    };
+    let contest = Contest {
+        title: "Methods".into(),
+        methods: rows.iter().map(row).collect(),
+        caption:
+            "Mean ± standard deviation over the runs; scores in percent; the best of each column is marked."
+                .into(),
+    };
+    let lead = format!(
+        "{} points of {} features in {} clusters: {} methods, {} runs where the start is random.",
+        input.matrix.points(),
+        input.matrix.features(),
+        args.k,
+        rows.len(),
+        args.runs
+    );
+    let (command, date) = (made::command(), made::date());
+    let made = Made {
+        command: Some(&command),
+        date: Some(&date),
+        threads: Some(threads),
+        read_seconds: Some(input.read_seconds),
+        notes: &input.notes,
+        ..Made::default()
+    };
+    let page = Comparison {
+        title: &input.title(),
+        lead: &lead,
+        made,
+        contests: vec![contest],
+        ..Comparison::default()
+    };
+    Ok(comparison(&page)?)
+}
+
+/// One line for each method.
+fn csv(rows: &[Row]) -> String {
+    let mut text = String::from("method,start,polish,runs");
+    for name in ["accuracy", "nmi", "ari", "relative_error"] {
+        text.push_str(&format!(",{name}_mean,{name}_deviation"));
+    }
+    text.push_str(",iterations_mean,seconds_per_run,problem\n");
+    for (contender, figures) in rows {
+        let polish = if contender.polish { "em" } else { "" };
+        text.push_str(&format!("{},{},{polish},", contender.method.name, contender.start.name()));
+        match figures {
+            Ok(f) => {
+                text.push_str(&f.error.len().to_string());
+                for column in COLUMNS {
+                    match (column.figures)(f) {
+                        [] => text.push_str(",,"),
+                        x => {
+                            let Mean { mean, deviation, .. } = Mean::of(x);
+                            text.push_str(&format!(",{mean},{deviation}"));
+                        }
+                    }
+                }
+                let iterations = Mean::of(&f.iterations).mean;
+                text.push_str(&format!(",{iterations},{},\n", f.seconds_per_run()));
+            }
+            Err(problem) => {
+                text.push_str(&format!("{}\"{}\"\n", ",".repeat(11), problem.replace('"', "\"\"")));
+            }
+        }
+    }
+    text
+}

@@ -1,0 +1,14 @@
+//! `orthant completions`: scripts that complete commands and flags.
+
+use anyhow::Result;
+use clap::CommandFactory;
+
+use crate::args::{Cli, CompletionsArgs};
+use crate::output::print;
+
+/// Runs the command.
+pub fn run(args: &CompletionsArgs) -> Result<()> {
+    let mut script = vec![];
+    clap_complete::generate(args.shell, &mut Cli::command(), "orthant", &mut script);
+    print(&String::from_utf8_lossy(&script))
+}

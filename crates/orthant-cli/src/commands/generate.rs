@@ -1,0 +1,79 @@
+//! `orthant generate`: data whose clusters are known.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use orthant::generate::{Generated, Scene, generator};
+use orthant::image::{ImageShape, Scan};
+use orthant::matrix::Mat;
+use orthant::read::{self, Loaded, write_whole};
+use serde_json::json;
+
+use crate::args::{GenerateArgs, SceneArgs, What};
+use crate::output::check_new;
+
+/// Runs the command.
+pub fn run(args: &GenerateArgs) -> Result<()> {
+    let What { name, values, scene, out, force } = &args.what;
+    let (labels, shape) = (out.with_extension("labels"), out.with_extension("json"));
+    if *out == labels || *out == shape {
+        bail!("{}: the ending belongs to the files beside the matrix: use .npy or .mtx", out.display());
+    }
+    for path in [out, &labels, &shape] {
+        check_new(path, *force)?;
+    }
+    let made = match scene {
+        Some(scene) => mixed(scene)?,
+        None => {
+            let mut generator = generator(name)?;
+            for (name, value) in values {
+                generator.set(name, value)?;
+            }
+            generator.generate()?
+        }
+    };
+    write(&made, out, &labels, &shape)
+}
+
+fn write(made: &Generated, out: &Path, labels: &Path, shape: &Path) -> Result<()> {
+    let truth: Vec<String> = made.truth.iter().map(|&class| made.classes[class].clone()).collect();
+    let loaded =
+        Loaded { truth: Some(truth.clone()), image: made.image, ..Loaded::from(made.matrix.clone()) };
+    read::write(out, &loaded)?;
+    write_whole(labels, |file| truth.iter().try_for_each(|class| writeln!(file, "{class}")))?;
+    eprintln!(
+        "{}: {} points, {} features, {} clusters",
+        out.display(),
+        made.matrix.points(),
+        made.matrix.features(),
+        made.k()
+    );
+    eprintln!("{}: the class of each point", labels.display());
+    if let Some(image) = made.image {
+        let scan = if image.scan == Scan::Columns { "columns" } else { "rows" };
+        let object = json!({"height": image.height, "width": image.width, "scan": scan});
+        write_whole(shape, |file| writeln!(file, "{object:#}"))?;
+        eprintln!("{}: the points are the pixels of an image", shape.display());
+    }
+    Ok(())
+}
+
+/// A scene from files.
+fn mixed(args: &SceneArgs) -> Result<Generated> {
+    let read = |path: &Path| -> Result<Mat> {
+        let matrix = read::read(path, &read::Options::default())?.matrix;
+        let rows: Vec<Vec<f64>> = (0..matrix.points()).map(|j| matrix.point(j)).collect();
+        Ok(Mat::from_fn(matrix.points(), matrix.features(), |i, j| rows[i][j]))
+    };
+    let image = args.image.map(|(height, width)| ImageShape { height, width, scan: args.scan.into() });
+    let scene = Scene {
+        noise: args.noise,
+        seed: args.seed,
+        single_precision: args.single,
+        image,
+        ..Scene::new(read(&args.endmembers)?, read(&args.abundances)?)
+    };
+    scene
+        .generate()
+        .with_context(|| format!("{} and {}", args.endmembers.display(), args.abundances.display()))
+}

@@ -1,0 +1,92 @@
+//! `orthant methods`: the table of methods.
+
+use anyhow::Result;
+use orthant::algorithms::{Goal, METHODS, Method};
+use serde_json::{Map, Value, json};
+
+use crate::args::{MethodsArgs, default, number};
+use crate::naming::{DEFAULT, find};
+use crate::output::{print, print_json};
+use crate::summary::RULES;
+
+/// Runs the command.
+pub fn run(args: &MethodsArgs) -> Result<()> {
+    let chosen: Vec<&Method> = match &args.name {
+        Some(name) => vec![find("NAME", name)?],
+        None => METHODS.iter().collect(),
+    };
+    if args.json {
+        let all: Map<String, Value> = chosen.iter().map(|m| (m.name.to_string(), object(m))).collect();
+        return print_json(&all);
+    }
+    match args.name {
+        Some(_) => print(&in_full(chosen[0])),
+        None => print(&in_short(&chosen)),
+    }
+}
+
+/// Two lines each.
+fn in_short(methods: &[&Method]) -> String {
+    let mut text = String::new();
+    for m in methods {
+        let parameters: Vec<String> =
+            m.parameters.iter().map(|p| format!("{} {}", p.name, default(p))).collect();
+        text.push_str(&format!("{:<18} {}\n", m.name, m.summary));
+        text.push_str(&format!("{:<18} start {}; {}\n", "", m.starts.join(" or "), parameters.join(", ")));
+    }
+    let (name, polish) = DEFAULT;
+    let polish = if polish { " --polish em" } else { "" };
+    text.push_str(&format!(
+        "\nUnless a method is named, cluster runs {name}{polish}. 'orthant methods NAME' tells more about one.\n"
+    ));
+    text
+}
+
+fn in_full(m: &Method) -> String {
+    let yes = |b: bool| if b { "yes" } else { "no" };
+    let goal = if m.goal == Goal::Least { "less is better" } else { "more is better" };
+    let rule = RULES.iter().find(|r| r.1 == m.rule).map_or("", |r| r.2);
+    let mut text = format!("{} ({}): {}\n\n", m.name, m.title, m.summary);
+    let mut say = |name: &str, what: String| text.push_str(&format!("  {name:<26}{what}\n"));
+    say("objective", format!("{}, {goal}", m.objective));
+    say("starts", m.starts.join(", "));
+    say("negative entries", yes(m.signed).into());
+    say("zero points in clusters", yes(m.zero_is_a_point).into());
+    say("new points go by", rule.into());
+    text.push_str("\nParameters:\n");
+    for p in m.parameters {
+        let (least, most) = p.range;
+        let kind = if p.whole { "whole, " } else { "" };
+        let name = format!("--{}", p.name);
+        text.push_str(&format!(
+            "  {name:<18}{}\n  {:<18}{kind}{} to {}; unless set: {}\n",
+            p.help,
+            "",
+            number(least),
+            number(most),
+            default(p)
+        ));
+    }
+    text.push_str(&format!("\nExample:\n  orthant cluster DATA -k K --algorithm {}\n", m.name));
+    text
+}
+
+fn object(m: &Method) -> Value {
+    let parameters: Map<String, Value> = m
+        .parameters
+        .iter()
+        .map(|p| {
+            let about = json!({"default": p.default, "least": p.range.0, "most": p.range.1, "whole": p.whole, "help": p.help});
+            (p.name.to_string(), about)
+        })
+        .collect();
+    json!({
+        "title": m.title,
+        "summary": m.summary,
+        "starts": m.starts,
+        "objective": m.objective,
+        "better": if m.goal == Goal::Least { "less" } else { "more" },
+        "negative_entries": m.signed,
+        "parameters": parameters,
+    })
+}

@@ -1,0 +1,13 @@
+//! One file for each command.
+
+pub mod cluster;
+pub mod compare;
+pub mod completions;
+pub mod convert;
+pub mod demo;
+pub mod evaluate;
+pub mod generate;
+pub mod info;
+pub mod methods;
+pub mod predict;
+mod table;

@@ -1,0 +1,94 @@
+//! One line on standard error for whatever went wrong, and the exit code that belongs to it.
+
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+use orthant::Error;
+
+use crate::args::Cli;
+use crate::interrupt;
+
+/// Bad input or usage.
+const BAD_INPUT: u8 = 2;
+/// The computation failed on input that looked right.
+const FAILED: u8 = 1;
+
+/// Tells of an error.
+pub fn report(error: &anyhow::Error) -> ExitCode {
+    let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    };
+    // The reader of our output has seen enough (`| head`).
+    if error.chain().any(broken_pipe) {
+        return ExitCode::SUCCESS;
+    }
+    let mut told = String::new();
+    for part in error.chain().map(line) {
+        // Some causes are part of the line above them already.
+        if !told.ends_with(&part) {
+            told = if told.is_empty() { part } else { format!("{told}: {part}") };
+        }
+    }
+    complain(&told);
+    if interrupt::happened() {
+        return ExitCode::from(interrupt::EXIT);
+    }
+    let failed = error.chain().any(|cause| cause.downcast_ref::<Error>().is_some_and(|e| !e.is_bad_input()));
+    ExitCode::from(if failed { FAILED } else { BAD_INPUT })
+}
+
+/// One cause; the library's parameters are flags here.
+fn line(cause: &(dyn std::error::Error + 'static)) -> String {
+    match cause.downcast_ref::<Error>() {
+        Some(Error::Parameter { name, problem }) if name == "k" => format!("-k: {problem}"),
+        Some(Error::Parameter { name, problem }) => format!("--{name}: {problem}"),
+        _ => cause.to_string(),
+    }
+}
+
+/// Shows help, or says in one line what is wrong with the arguments.
+pub fn usage(error: clap::Error) -> ExitCode {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // Nobody to tell if even this cannot be printed.
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            ExitCode::from(BAD_INPUT)
+        }
+        _ => {
+            complain(&on_one_line(&error.render().to_string()));
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+fn complain(problem: &str) {
+    eprintln!("orthant: error: {}", problem.replace('\n', " "));
+}
+
+/// clap's paragraphs as one line: what is wrong, the tips, and where to read on.
+fn on_one_line(text: &str) -> String {
+    let mut told = String::new();
+    let known = |word: &String| Cli::command().find_subcommand(word).is_some();
+    let mut help = match std::env::args().nth(1).filter(known) {
+        Some(command) => format!("orthant {command} --help"),
+        None => "orthant --help".to_string(),
+    };
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(usage) = line.strip_prefix("Usage: ") {
+            let command: Vec<&str> =
+                usage.split(' ').take_while(|w| w.starts_with(|c: char| c.is_ascii_lowercase())).collect();
+            help = format!("{} --help", command.join(" "));
+        } else if !line.starts_with("For more information") {
+            if !told.is_empty() {
+                told.push_str(if line.starts_with("tip:") { "; " } else { " " });
+            }
+            told.push_str(line.strip_prefix("error: ").unwrap_or(line));
+        }
+    }
+    format!("{told} (see '{help}')")
+}

@@ -1,0 +1,98 @@
+//! Methods as comparisons name them: a method, a start, and whether EM polishes the answer.
+
+use anyhow::{Result, anyhow};
+use orthant::algorithms::{METHODS, Method, Values, method};
+use orthant::start::Start;
+use orthant::{Error, Job};
+
+/// What runs when no method is named.
+pub const DEFAULT: (&str, bool) = ("onp-mf", true);
+
+/// Names of the paper for methods that begin elsewhere than usual.
+const PRINTED: &[(&str, &str, &str)] = &[("chnmf", "nndsvd", "CH(SVD)"), ("o-pnmf", "nndsvd", "O-P(SVD)")];
+
+/// A method by its name; `place` is where the name was given.
+pub fn find(place: &str, name: &str) -> Result<&'static Method> {
+    method(name).map_err(|error| match error {
+        Error::Parameter { problem, .. } => anyhow!("{place}: {problem}"),
+        other => other.into(),
+    })
+}
+
+/// One row of a comparison.
+#[derive(Debug, Clone)]
+pub struct Contender {
+    /// The method.
+    pub method: &'static Method,
+    /// Its start.
+    pub start: Start,
+    /// Whether EM goes on from its answer.
+    pub polish: bool,
+}
+
+impl Contender {
+    /// NAME, NAME:START, NAME+em or NAME:START+em; without a start every usual one.
+    pub fn parse(text: &str) -> Result<Vec<Contender>> {
+        let (rest, polish) = match text.strip_suffix("+em") {
+            Some(rest) => (rest, true),
+            None => (text, false),
+        };
+        let (name, start) = match rest.split_once(':') {
+            Some((name, start)) => (name, Some(start)),
+            None => (rest, None),
+        };
+        let method = find("--methods", name)?;
+        let starts = match start {
+            Some(start) => vec![Start::named(start)?],
+            None => method.starts.iter().map(|s| Start::named(s)).collect::<orthant::Result<_>>()?,
+        };
+        Ok(starts.into_iter().map(|start| Contender { method, start, polish }).collect())
+    }
+
+    /// Every method with every usual start, and ONP-MF followed by EM.
+    pub fn all() -> Result<Vec<Contender>> {
+        let mut all = vec![];
+        for method in METHODS {
+            all.extend(Contender::parse(method.name)?);
+            if method.name == "onp-mf" {
+                all.extend(Contender::parse("onp-mf+em")?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Its name in print.
+    pub fn title(&self) -> String {
+        let start = self.start.name();
+        let printed =
+            PRINTED.iter().find(|p| (p.0, p.1) == (self.method.name, start)).map(|p| p.2.to_string());
+        let title = printed.unwrap_or_else(|| match self.method.starts[0] == start {
+            true => self.method.title.to_string(),
+            false => format!("{} ({start})", self.method.title),
+        });
+        if self.polish { format!("{title} + EM") } else { title }
+    }
+
+    /// Its name for machines, as [`Contender::parse`] takes it.
+    pub fn name(&self) -> String {
+        format!("{}:{}{}", self.method.name, self.start.name(), if self.polish { "+em" } else { "" })
+    }
+
+    /// The work; `limit` holds for the methods whose own limit depends on the start.
+    pub fn job(&self, k: usize, runs: usize, seed: u64, limit: Option<usize>) -> Job {
+        let limited = |p: &&orthant::algorithms::Parameter| p.name == "max-iterations" && p.default.is_nan();
+        let values = match (limit, self.method.parameters.iter().find(limited)) {
+            (Some(limit), Some(parameter)) => Values::new().set(parameter.name, limit as f64),
+            _ => Values::new(),
+        };
+        Job {
+            method: self.method,
+            k,
+            values,
+            start: Some(self.start.clone()),
+            runs,
+            seed,
+            polish: self.polish,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! An outcome as JSON: the object that `--json` prints, and the summary that lies in a result's folder.
+
+use anyhow::Result;
+use orthant::evaluate::{Scores, scores};
+use orthant::matrix::{Data, Rule};
+use orthant::{Job, Outcome};
+use serde_json::{Map, Value, json};
+
+use crate::load::{Input, Truth};
+
+/// The scores of labels where a truth is known and some point has a cluster.
+pub fn score(labels: &[i32], truth: Option<&Truth>) -> Result<Option<Scores>> {
+    match truth {
+        Some(truth) => Ok(Some(scores(labels, &truth.classes)?)),
+        None => Ok(None),
+    }
+}
+
+/// Adds the scores to an object.
+pub fn insert_scores(object: &mut Map<String, Value>, scores: &Scores) {
+    object.insert("accuracy".into(), json!(scores.accuracy));
+    object.insert("nmi".into(), json!(scores.nmi));
+    object.insert("ari".into(), json!(scores.ari));
+    object.insert("purity".into(), json!(scores.purity));
+    object.insert("scored_points".into(), json!(scores.scored_points));
+}
+
+/// What `cluster --json` prints.
+pub fn object(
+    input: &Input,
+    data: &dyn Data,
+    job: &Job,
+    outcome: &Outcome,
+    threads: usize,
+) -> Result<Map<String, Value>> {
+    let (shape, facts) = (data.shape(), data.facts());
+    let (best, certificate) = (outcome.best(), &outcome.certificate);
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| drop(object.insert(key.into(), value));
+    put("algorithm", json!(job.method.name));
+    put("k", json!(job.k));
+    put("points", json!(shape.points));
+    put("features", json!(shape.features));
+    put("nonzeros", json!(nonzeros(&input.matrix)));
+    put("zero_points", json!(facts.zero_points.len()));
+    put("seed", json!(job.seed));
+    put("threads", json!(threads));
+    put("relative_error", json!(certificate.relative_error));
+    put("lower_bound", json!(certificate.lower_bound));
+    put("energy_share", json!(certificate.energy_share));
+    put("orthogonality_residual", json!(certificate.orthogonality_residual));
+    put("objective", json!(best.objective));
+    put("iterations", json!(best.iterations()));
+    put("seconds", json!(outcome.seconds));
+    put("read_seconds", json!(input.read_seconds));
+    put("certificate_seconds", json!(outcome.certificate_seconds));
+    put("stopped", json!(best.stop().name()));
+    put("sizes", json!(outcome.solution.sizes));
+    let mut runs = vec![];
+    for run in &outcome.runs {
+        let stages: Vec<Value> = run
+            .stages
+            .iter()
+            .map(|s| json!({"method": s.method, "iterations": s.history.len(), "stopped": s.stop.name()}))
+            .collect();
+        let mut entry = Map::new();
+        entry.insert("objective".into(), json!(run.objective));
+        entry.insert("relative_error".into(), json!(run.relative_error));
+        entry.insert("iterations".into(), json!(run.iterations()));
+        entry.insert("stopped".into(), json!(run.stop().name()));
+        entry.insert("stages".into(), stages.into());
+        if let Some(scores) = score(&run.labels, input.truth.as_ref())? {
+            insert_scores(&mut entry, &scores);
+        }
+        runs.push(Value::Object(entry));
+    }
+    put("runs", runs.into());
+    if let Some(scores) = score(&outcome.solution.labels, input.truth.as_ref())? {
+        insert_scores(&mut object, &scores);
+    }
+    Ok(object)
+}
+
+/// The same with what is needed to know later how it came about.
+pub fn in_full(
+    input: &Input,
+    data: &dyn Data,
+    job: &Job,
+    outcome: &Outcome,
+    threads: usize,
+) -> Result<Map<String, Value>> {
+    let mut summary = Map::new();
+    summary.insert("program".into(), json!(format!("orthant {}", env!("CARGO_PKG_VERSION"))));
+    summary.insert("data".into(), json!(input.path.display().to_string()));
+    summary.insert("cluster".into(), json!(input.orientation.name()));
+    summary.append(&mut object(input, data, job, outcome, threads)?);
+    let mut put = |key: &str, value: Value| drop(summary.insert(key.into(), value));
+    put("start", json!(job.start().name()));
+    put("polish", if job.polish { json!(["em"]) } else { json!([]) });
+    let parameters: Map<String, Value> = job
+        .method
+        .parameters
+        .iter()
+        .map(|p| (p.name.to_string(), json!(job.values.get(p.name).unwrap_or(p.default))))
+        .collect();
+    put("parameters", parameters.into());
+    put("objective_is", json!(job.method.objective));
+    put("best_run", json!(outcome.best));
+    put("energies", json!(outcome.solution.energy));
+    put("refilled_points", json!(outcome.solution.refilled));
+    put("points_nearer_to_another_direction", json!(outcome.solution.relabelled));
+    put("iterate_negativity", json!(outcome.best().iterate_negativity));
+    put("iterate_orthogonality", json!(outcome.best().iterate_orthogonality));
+    put("smallest_entry", json!(outcome.certificate.smallest_entry));
+    put("singular_values", json!(outcome.certificate.singular_values));
+    put("weighting", json!(input.weighting.iter().map(|w| &w.0).collect::<Vec<_>>()));
+    put("weighted_points", json!(input.weights.is_some()));
+    if let Some(truth) = &input.truth {
+        put("classes", json!(truth.names));
+    }
+    Ok(summary)
+}
+
+/// The rule by which new points are assigned.
+pub fn rule(job: &Job) -> Rule {
+    if job.polish { Rule::Power } else { job.method.rule }
+}
+
+/// Rules by name, with what they say.
+pub const RULES: &[(&str, Rule, &str)] = &[
+    ("power", Rule::Power, "the largest projection mᵀu/‖u‖"),
+    ("cosine", Rule::Cosine, "the smallest angle"),
+    ("euclid", Rule::Euclid, "the smallest Euclidean distance"),
+    ("kl", Rule::Kl, "the largest Σ m·log u"),
+];
+
+/// Entries that are not zero.
+pub fn nonzeros(matrix: &orthant::Matrix) -> usize {
+    fn count<T: Copy + Into<f64>>(values: &[T]) -> usize {
+        values.iter().filter(|&&x| x.into() != 0.0).count()
+    }
+    match matrix {
+        orthant::Matrix::DenseF32(x) => count(x.data()),
+        orthant::Matrix::DenseF64(x) => count(x.data()),
+        orthant::Matrix::SparseF32(x) => count(x.values()),
+        orthant::Matrix::SparseF64(x) => count(x.values()),
+    }
+}

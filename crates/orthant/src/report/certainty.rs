@@ -1,0 +1,68 @@
+//! How sure the points are of their clusters.
+
+use super::chart::{Histogram, histogram};
+use super::findings::Findings;
+use super::number::{count, counted, percent, significant};
+use super::page::{Table, shortened, table};
+use super::{Report, words};
+
+pub(super) fn margins(report: &Report, findings: &Findings) -> (Option<String>, String) {
+    let known: Vec<f64> = findings.margins.iter().copied().filter(|m| !m.is_nan()).collect();
+    if known.is_empty() {
+        return (None, String::new());
+    }
+    let (one, many) = words::points(report);
+    let below = known.iter().filter(|m| **m < 0.0).count();
+    let low = if below > 0 { -0.25f64.max(-known.iter().fold(0.0f64, |a, b| a.min(*b))) } else { 0.0 };
+    let most = known.iter().fold(0.0f64, |a, b| a.max(*b));
+    let high = ((most * 10.0 + 0.5).ceil() / 10.0).clamp(0.1, 1.0);
+    let chart = histogram(&Histogram {
+        title: format!("margins of the {many}"),
+        label: "margin".into(),
+        counted: many.into(),
+        values: &known,
+        range: (low, high),
+        bins: 40,
+    });
+    let close = known.iter().filter(|m| m.abs() < 0.05).count();
+    let mut note = format!(
+        "The margin of a {one} m is (own − next)/own, where its scores are mᵀu for the clusters' unit directions: 1 means that no other cluster shares anything with it, 0 that it could as well be elsewhere. {} of the {many} ({}) have a margin below 0.05.",
+        count(close),
+        percent(close as f64 / known.len() as f64)
+    );
+    if below > 0 {
+        note += &format!(
+            " {} negative: {} assigns by its own rule, and another direction fits better.",
+            counted(below, "margin is", "margins are"),
+            report.job.method.title
+        );
+    }
+    (Some(chart), note)
+}
+
+pub(super) fn uncertain(report: &Report, findings: &Findings) -> Option<String> {
+    if findings.uncertain.is_empty() {
+        return None;
+    }
+    let rows: Vec<Vec<String>> = findings
+        .uncertain
+        .iter()
+        .map(|u| {
+            let mut row = vec![
+                words::point(report, u.point),
+                u.own.to_string(),
+                u.other.to_string(),
+                significant(u.margin, 2),
+            ];
+            if let Some(truth) = report.truth {
+                row.push(shortened(&truth.classes[truth.labels[u.point]], 40));
+            }
+            row
+        })
+        .collect();
+    let mut columns = vec![words::points(report).0, "#in cluster", "#could be in", "#margin"];
+    if report.truth.is_some() {
+        columns.push("class");
+    }
+    Some(table(&Table { columns: &columns, rows: &rows, best: &[] }))
+}

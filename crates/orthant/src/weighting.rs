@@ -1,0 +1,186 @@
+//! Weighting of the features and scaling of the points before clustering: tf-idf and unit norm.
+//!
+//! tf-idf multiplies feature f by `ln((1 + n)/(1 + df)) + 1` for n points of which df have a nonzero
+//! there (scikit-learn's smooth idf; its `norm` is a step of its own here, [`Weighting::Unit`]). What was
+//! learned from one set of points ([`Fitted`]) applies to others, so that new points can be predicted.
+
+use crate::error::{Error, Result};
+use crate::matrix::{Csr, Dense, Index, Matrix, Real};
+
+/// One step of weighting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weighting {
+    /// Rare features count more: `x · (ln((1 + n)/(1 + df)) + 1)`.
+    TfIdf,
+    /// Every nonzero point is divided by its Euclidean norm.
+    Unit,
+}
+
+/// The steps by name, for help texts and parsers.
+pub const WEIGHTINGS: &[(&str, Weighting)] = &[("tf-idf", Weighting::TfIdf), ("unit", Weighting::Unit)];
+
+impl Weighting {
+    /// A step by its name.
+    pub fn named(name: &str) -> Result<Weighting> {
+        let known = || WEIGHTINGS.iter().map(|w| w.0).collect::<Vec<_>>().join(", ");
+        WEIGHTINGS.iter().find(|w| w.0 == name).map(|w| w.1).ok_or_else(|| {
+            Error::parameter(
+                "weighting",
+                format!("there is no weighting '{name}'; there are none, {}", known()),
+            )
+        })
+    }
+
+    /// Learns what the step needs from the points.
+    pub fn fit(self, matrix: &Matrix) -> Fitted {
+        match self {
+            Weighting::TfIdf => Fitted::Features(idf(matrix)),
+            Weighting::Unit => Fitted::Unit,
+        }
+    }
+}
+
+/// A step that is ready for any points with the same features.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fitted {
+    /// A factor for every feature.
+    Features(Vec<f64>),
+    /// Every point to norm 1.
+    Unit,
+}
+
+impl Fitted {
+    /// The weighted points.
+    ///
+    /// # Errors
+    /// When there is not one factor for every feature.
+    pub fn apply(&self, matrix: &Matrix) -> Result<Matrix> {
+        if let Fitted::Features(factors) = self
+            && factors.len() != matrix.features()
+        {
+            return Err(Error::Data(format!(
+                "{} weights of features for {} features",
+                factors.len(),
+                matrix.features()
+            )));
+        }
+        Ok(match matrix {
+            Matrix::DenseF32(x) => Matrix::DenseF32(self.dense(x)?),
+            Matrix::DenseF64(x) => Matrix::DenseF64(self.dense(x)?),
+            Matrix::SparseF32(x) => Matrix::SparseF32(self.sparse(x)?),
+            Matrix::SparseF64(x) => Matrix::SparseF64(self.sparse(x)?),
+        })
+    }
+
+    fn dense<T: Real>(&self, x: &Dense<'_, T>) -> Result<Dense<'static, T>> {
+        let mut data = x.data().to_vec();
+        for point in data.chunks_mut(x.features().max(1)) {
+            self.weigh(point, |f| f);
+        }
+        Dense::new(x.points(), x.features(), data)
+    }
+
+    fn sparse<T: Real>(&self, x: &Csr<'_, T, i32>) -> Result<Csr<'static, T, i32>> {
+        let mut values = x.values().to_vec();
+        for j in 0..x.points() {
+            let entries = x.offsets()[j]..x.offsets()[j + 1];
+            let columns = &x.columns()[entries.clone()];
+            self.weigh(&mut values[entries], |e| columns[e].at());
+        }
+        Csr::new(x.features(), x.offsets().to_vec(), x.columns().to_vec(), values)
+    }
+
+    /// One point; `feature` tells to which feature an entry belongs.
+    fn weigh<T: Real>(&self, point: &mut [T], feature: impl Fn(usize) -> usize) {
+        match self {
+            Fitted::Features(factors) => {
+                for (e, x) in point.iter_mut().enumerate() {
+                    *x = T::of(float(*x) * factors[feature(e)]);
+                }
+            }
+            Fitted::Unit => {
+                // Relative to the largest entry, so that no square overflows or vanishes.
+                let largest = point.iter().fold(0.0f64, |a, x| a.max(float(*x).abs()));
+                if largest > 0.0 && largest.is_finite() {
+                    let norm = point.iter().map(|x| (float(*x) / largest).powi(2)).sum::<f64>().sqrt();
+                    for x in point {
+                        *x = T::of(float(*x) / largest / norm);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn float<T: Real>(x: T) -> f64 {
+    x.into()
+}
+
+/// `ln((1 + n)/(1 + df)) + 1` for every feature.
+fn idf(matrix: &Matrix) -> Vec<f64> {
+    fn count<T: Real>(found: &mut [usize], points: &[T], feature: impl Fn(usize) -> usize) {
+        for (e, x) in points.iter().enumerate() {
+            found[feature(e)] += usize::from(float(*x) != 0.0);
+        }
+    }
+    let features = matrix.features();
+    let mut found = vec![0usize; features];
+    match matrix {
+        Matrix::DenseF32(x) => count(&mut found, x.data(), |e| e % features),
+        Matrix::DenseF64(x) => count(&mut found, x.data(), |e| e % features),
+        Matrix::SparseF32(x) => count(&mut found, x.values(), |e| x.columns()[e].at()),
+        Matrix::SparseF64(x) => count(&mut found, x.values(), |e| x.columns()[e].at()),
+    }
+    let n = matrix.points() as f64;
+    found.iter().map(|&df| ((1.0 + n) / (1.0 + df as f64)).ln() + 1.0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dense() -> Matrix {
+        Matrix::DenseF64(Dense::new(3, 3, vec![3.0, 0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0]).unwrap())
+    }
+
+    fn sparse() -> Matrix {
+        let columns = vec![0, 2, 0];
+        Matrix::SparseF64(Csr::new(3, vec![0, 2, 3, 3], columns, vec![3.0, 1.0, 2.0]).unwrap())
+    }
+
+    #[test]
+    fn the_smooth_idf_is_that_of_scikit_learn() {
+        // TfidfTransformer(norm=None).fit([[3, 0, 1], [2, 0, 0], [0, 0, 0]]).idf_
+        let expected = [1.2876820724517808, 2.386294361119891, 1.6931471805599454];
+        let Fitted::Features(idf) = Weighting::TfIdf.fit(&dense()) else { panic!() };
+        idf.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() < 1e-15, "{a} {b}"));
+    }
+
+    #[test]
+    fn dense_and_sparse_are_weighted_alike() {
+        for (name, weighting) in WEIGHTINGS {
+            let (a, b) = (dense(), sparse());
+            let (a, b) = (
+                weighting.fit(&a).apply(&a).unwrap(),
+                Weighting::named(name).unwrap().fit(&b).apply(&b).unwrap(),
+            );
+            for j in 0..3 {
+                assert_eq!(a.point(j), b.point(j), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn unit_points_have_norm_one_and_zero_points_stay_zero() {
+        let huge = Matrix::DenseF64(Dense::new(2, 2, vec![3e200, 4e200, 0.0, 0.0]).unwrap());
+        let unit = Weighting::Unit.fit(&huge).apply(&huge).unwrap();
+        assert!((unit.point(0)[0] - 0.6).abs() < 1e-15 && (unit.point(0)[1] - 0.8).abs() < 1e-15);
+        assert_eq!(unit.point(1), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn wrong_names_and_counts_are_refused() {
+        assert!(Weighting::named("tfidf").unwrap_err().to_string().contains("tf-idf"));
+        assert!(Fitted::Features(vec![1.0]).apply(&dense()).unwrap_err().to_string().contains("3 features"));
+    }
+}

@@ -1,0 +1,82 @@
+//! Work that is saved and resumed ends at the same bits; damaged checkpoints are refused.
+
+mod common;
+
+use common::*;
+use orthant::algorithms::METHODS;
+use orthant::checkpoint::Checkpoint;
+use orthant::pipeline::{Job, resume};
+use orthant::run::{Event, Go, Observer};
+
+/// Saves after a number of iterations, and stops there.
+struct Stopping {
+    after: usize,
+    seen: usize,
+    saved: Option<Vec<u8>>,
+}
+
+impl Observer for Stopping {
+    fn iteration(&mut self, event: &Event) -> Go {
+        self.seen = event.iteration.max(self.seen);
+        if event.iteration >= self.after { Go::Stop } else { Go::On }
+    }
+
+    fn wants_to_save(&mut self) -> bool {
+        self.seen >= self.after && self.saved.is_none()
+    }
+
+    fn save(&mut self, checkpoint: &Checkpoint) -> orthant::Result<()> {
+        self.saved = Some(checkpoint.to_bytes());
+        Ok(())
+    }
+}
+
+#[test]
+fn every_method_goes_on_from_a_checkpoint_to_the_same_bits() {
+    let (points, features) = (80, 12);
+    let x = clustered(points, features, 4, 31);
+    for method in METHODS {
+        for kind in ["dense f64", "sparse f64", "dense f32"] {
+            let data = open_kind(kind, &x, features, None);
+            let job = Job { seed: 2, runs: 3, ..short(method, 4) };
+            let whole = run(&*data, &job);
+            for after in [1, 2, 7] {
+                let mut observer = Stopping { after, seen: 0, saved: None };
+                orthant::cluster(&*data, &job, &mut observer).unwrap();
+                // A method that had converged by then has nothing to save.
+                let Some(bytes) = observer.saved else { continue };
+                let resumed = resume(&*data, &job, Checkpoint::from_bytes(&bytes).unwrap(), &mut ()).unwrap();
+                assert_eq!(whole.solution.u, resumed.solution.u, "{} on {kind} after {after}", method.name);
+                assert_eq!(whole.solution.labels, resumed.solution.labels);
+                assert_eq!(whole.runs.len(), resumed.runs.len());
+                for (a, b) in whole.runs.iter().zip(&resumed.runs) {
+                    assert_eq!(a.objective.to_bits(), b.objective.to_bits(), "{} on {kind}", method.name);
+                    assert_eq!(a.iterations(), b.iterations());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_damaged_or_foreign_checkpoint_is_refused() {
+    let x = clustered(40, 8, 3, 5);
+    let data = open_kind("dense f64", &x, 8, None);
+    let job = Job { runs: 4, ..Job::new("em-onmf", 3).unwrap() };
+    let mut observer = Stopping { after: 1, seen: 0, saved: None };
+    orthant::cluster(&*data, &job, &mut observer).unwrap();
+    let bytes = observer.saved.unwrap();
+    let refused = |bytes: &[u8]| Checkpoint::from_bytes(bytes).map(|_| ()).unwrap_err().to_string();
+    for cut in 0..bytes.len() {
+        refused(&bytes[..cut]);
+    }
+    for at in (0..bytes.len()).step_by(3) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x55;
+        refused(&damaged);
+    }
+    let other = Job { seed: 1, ..job.clone() };
+    let message =
+        resume(&*data, &other, Checkpoint::from_bytes(&bytes).unwrap(), &mut ()).map(|_| ()).unwrap_err();
+    assert!(message.to_string().contains("other work"), "{message}");
+}
