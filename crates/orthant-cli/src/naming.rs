@@ -6,7 +6,7 @@ use orthant::start::Start;
 use orthant::{Error, Job};
 
 /// What runs when no method is named.
-pub const DEFAULT: (&str, bool) = ("onp-mf", true);
+pub const DEFAULT: (&str, bool) = (orthant::pipeline::DEFAULT_METHOD, orthant::pipeline::DEFAULT_POLISH);
 
 /// Names of the paper for methods that begin elsewhere than usual.
 const PRINTED: &[(&str, &str, &str)] = &[("chnmf", "nndsvd", "CH(SVD)"), ("o-pnmf", "nndsvd", "O-P(SVD)")];

@@ -79,17 +79,31 @@ pub fn finish(
         directions.scale_columns(&ahead.iter().zip(&behind).map(sign).collect::<Vec<_>>());
     }
 
-    // A point's own direction against the nearest one; weightless points take the latter.
-    let nearest = {
-        let mut other = problem.data.store()?;
-        other.assign_and_sum(&directions, Rule::Power, &[0])?;
-        other.labels(0)?
-    };
+    let nearest = predict(problem.data, &directions, Rule::Power)?;
     let relabelled = labels.iter().zip(&nearest).filter(|(l, n)| **l >= 0 && l != n).count();
-    for &j in &weightless {
-        labels[j] = nearest[j];
+    if rule == Rule::Euclid {
+        for (&j, &label) in facts.zero_points.iter().zip(&zero_labels) {
+            labels[j] = renumber(label);
+        }
+        store.set_labels(run, &labels)?;
     }
-    store.set_labels(run, &labels)?;
+    let centroids = match rule {
+        Rule::Power => directions.clone(),
+        Rule::Cosine => store.sum_of_labels(k, rule, run)?.sums.with_unit_columns(),
+        Rule::Euclid | Rule::Kl => {
+            let sums = store.sum_of_labels(k, rule, run)?;
+            let mut means = sums.sums;
+            let scale = |w: &f64| if *w > 0.0 { 1.0 / w / facts.scale } else { 0.0 };
+            means.scale_columns(&sums.weight.iter().map(scale).collect::<Vec<_>>());
+            means
+        }
+    };
+    // Points without weight had no say; now the clusters say where they belong.
+    if !weightless.is_empty() {
+        let predicted = predict(problem.data, &centroids, rule)?;
+        weightless.iter().for_each(|&j| labels[j] = predicted[j]);
+        store.set_labels(run, &labels)?;
+    }
 
     // v = mᵀu for unit u [P, eq. (optCoeffs)], then (UD, D⁻¹V) with D = diag(‖V(i, :)‖). [P, Sec. 2.4]
     let residual = store.residual(&directions, run)?;
@@ -103,25 +117,8 @@ pub fn finish(
     }
     let mut u = directions.clone();
     u.scale_columns(&norms.iter().map(|n| n / facts.scale).collect::<Vec<_>>());
-    if rule == Rule::Euclid {
-        for (&j, &label) in facts.zero_points.iter().zip(&zero_labels) {
-            labels[j] = renumber(label);
-        }
-        store.set_labels(run, &labels)?;
-    }
     let mut sizes = vec![0usize; k];
     labels.iter().filter_map(|&l| usize::try_from(l).ok()).for_each(|l| sizes[l] += 1);
-    let centroids = match rule {
-        Rule::Power => directions.clone(),
-        Rule::Cosine => store.sum_of_labels(k, rule, run)?.sums.with_unit_columns(),
-        Rule::Euclid | Rule::Kl => {
-            let sums = store.sum_of_labels(k, rule, run)?;
-            let mut means = sums.sums;
-            let scale = |w: &f64| if *w > 0.0 { 1.0 / w / facts.scale } else { 0.0 };
-            means.scale_columns(&sums.weight.iter().map(scale).collect::<Vec<_>>());
-            means
-        }
-    };
     Ok(Solution {
         labels,
         u,

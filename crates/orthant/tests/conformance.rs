@@ -192,3 +192,73 @@ fn runs_do_not_depend_on_how_many_there_are() {
         assert!(many.runs.iter().all(|r| !method.better(r.objective, best)), "{}", method.name);
     }
 }
+
+/// Sums of float32 data over a hundred thousand points lose nothing that float32 itself has not lost.
+#[test]
+fn float32_sums_over_a_hundred_thousand_points_keep_their_digits() {
+    let (points, features, k) = (100_000, 6, 3);
+    let x = clustered(points, features, k, 40);
+    let labels: Vec<i32> = (0..points as i32).map(|j| j % 3).collect();
+    let singles: Vec<f64> = x.iter().map(|&v| f64::from(v as f32)).collect();
+    for kind in ["dense f32", "sparse f32", "sparse f32, no transposed copy"] {
+        let data = open_kind(kind, &x, features, None);
+        let mut store = data.store().unwrap();
+        store.set_labels(0, &labels).unwrap();
+        let sums = store.sum_of_labels(k, orthant::matrix::Rule::Euclid, 0).unwrap().sums;
+        for i in 0..k {
+            for f in 0..features {
+                let members = (0..points).filter(|&j| labels[j] == i as i32);
+                let exact: f64 = members.map(|j| singles[j * features + f]).sum::<f64>() * data.facts().scale;
+                let error = (sums[(f, i)] - exact).abs() / exact.max(1.0);
+                assert!(error < 2e-7, "{kind}: {} instead of {exact}", sums[(f, i)]);
+            }
+        }
+    }
+}
+
+/// On exactly collinear points two centroids in the same direction are a tie: the lower index wins for all,
+/// whatever the last bits of the products are.
+#[test]
+fn ties_go_to_the_lowest_index() {
+    let direction = [0.3, 0.7, 0.1, 0.9, 0.2];
+    let mut numbers = Numbers(8);
+    let x: Vec<f64> = (0..400)
+        .flat_map(|_| {
+            let a = numbers.next() * 10.0;
+            direction.map(|d| d * a)
+        })
+        .collect();
+    let u = orthant::matrix::Mat::from_fn(5, 3, |f, i| direction[f] * [1.0 - 1e-15, 1.0, 1.0 + 2e-16][i]);
+    for kind in KINDS {
+        for rule in
+            [orthant::matrix::Rule::Power, orthant::matrix::Rule::Cosine, orthant::matrix::Rule::Euclid]
+        {
+            let data = open_kind(kind, &x, 5, None);
+            let mut store = data.store().unwrap();
+            store.assign_and_sum(&u, rule, &[0]).unwrap();
+            let labels = store.labels(0).unwrap();
+            assert!(
+                labels.iter().all(|&l| l == 0),
+                "{kind} {rule:?}: {:?}",
+                labels.iter().position(|&l| l != 0)
+            );
+        }
+    }
+}
+
+/// What a result says of the points it was made from: the labels of a method whose labels are stable under its rule.
+#[test]
+fn prediction_gives_the_points_of_the_fit_their_labels() {
+    let x = clustered(150, FEATURES, 4, 50);
+    for name in ["em-onmf", "k-means", "spherical-k-means"] {
+        for kind in KINDS {
+            let data = open_kind(kind, &x, FEATURES, None);
+            let job = Job { seed: 4, ..Job::new(name, 4).unwrap() };
+            let outcome = run(&*data, &job);
+            assert_eq!(outcome.best().stop(), orthant::run::Stop::Converged, "{name}");
+            let predicted =
+                orthant::finish::predict(&*data, &outcome.solution.centroids, job.method.rule).unwrap();
+            assert_eq!(predicted, outcome.solution.labels, "{name} on {kind}");
+        }
+    }
+}
