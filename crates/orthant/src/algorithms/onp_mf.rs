@@ -15,7 +15,8 @@
 //!   recomputed from the data every 50 iterations, with which the drift stays below 2e-15.
 //! - A line search that has not found a decrease when the step is below rounding (β‖D‖ < 1e-15‖V‖) gives up for
 //!   this iteration and resets β to 1. The published code stops at β < 1e-15, whatever the size of D, and goes on
-//!   with that β: on images in raw integers the right β is smaller, and it spins in place until the limit.
+//!   with that β: on images in raw integers the right β is smaller, and it spins in place until the limit. After a
+//!   search that failed the next one shrinks by 10 instead of 1.1.
 
 use super::{Algorithm, Parameter, Setting, real, whole};
 use crate::checkpoint::{Saved, Unpacking};
@@ -93,6 +94,8 @@ struct OnpState<'a> {
     /// The step that was chosen but not yet made in the store: the next pass makes it.
     pending: Option<Accept>,
     negative2: f64,
+    /// Whether the last line search found nothing: then the next one need not look as closely.
+    lost: bool,
 }
 
 impl Algorithm for OnpMf {
@@ -130,6 +133,7 @@ impl Algorithm for OnpMf {
             vvt,
             pending: None,
             negative2: 0.0,
+            lost: false,
         };
         Ok(Box::new(state))
     }
@@ -205,8 +209,9 @@ impl State for OnpState<'_> {
                 best = longer;
             }
         } else {
+            let shrink = if self.lost { 10.0 } else { 1.1 };
             while beta * length >= SHORTEST {
-                beta /= 1.1;
+                beta /= shrink;
                 best = trial(&mut *self.store, beta)?;
                 if best.0 < now {
                     found = true;
@@ -216,6 +221,7 @@ impl State for OnpState<'_> {
         }
         // Λ ← max(0, Λ − α₀/t·V) comes with the accepted step.  [P, Alg. 2, line 5]
         let alpha = self.alpha / self.t as f64;
+        self.lost = !found;
         if found {
             self.beta = beta;
             self.negative2 = best.1;
@@ -256,7 +262,7 @@ impl State for OnpState<'_> {
             self.store.accept(&pending)?;
         }
         Ok(Saved {
-            words: vec![self.t as u64],
+            words: vec![self.t as u64, u64::from(self.lost)],
             numbers: vec![
                 self.store.v()?,
                 self.store.multipliers()?,
@@ -273,6 +279,7 @@ impl State for OnpState<'_> {
         let k = self.problem.k;
         let size = self.problem.data.shape().points * k;
         self.t = saved.word()? as usize;
+        self.lost = saved.word()? == 1;
         self.store.set_v(k, &saved.numbers(size)?)?;
         self.store.set_multipliers(&saved.numbers(size)?)?;
         self.mvt.data = saved.numbers(self.mvt.data.len())?;
