@@ -197,7 +197,7 @@ pub trait Store: Send {
     fn trial(&mut self, trials: &[(f64, &Mat)]) -> Result<Vec<f64>>;
     /// Accepts a step without going on.
     fn accept(&mut self, accept: &Accept) -> Result<()>;
-    /// The fused pass of the multiplicative updates: `V ← max(floor, V ∘ UᵀM / (Q·V))`, with V
+    /// The fused pass of the multiplicative updates: `V ← max(√w·floor, V ∘ UᵀM / (Q·V))`, with V
     /// multiplied by `shrink` first.
     fn multiply_and_sum(&mut self, u: &Mat, q: &Mat, shrink: f64, floor: f64) -> Result<Multiplied>;
     /// `V ← A·V`; A may have fewer or more rows than V.

@@ -156,7 +156,7 @@ impl<P: Points> LocalStore<'_, P> {
                         let old = v[i];
                         // A row of V that is zero everywhere stays where it is instead of becoming NaN.
                         let new = if qv[i] > 0.0 { old * (w * t[i] / qv[i]) } else { old };
-                        v[i] = if new > floor { new } else { floor };
+                        v[i] = new.max(floor * w);
                         cross += v[i] * old;
                         old2 += old * old;
                         t[i] = v[i] * w;
