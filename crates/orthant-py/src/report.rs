@@ -201,6 +201,8 @@ fn run(fitted: &FittedRun, job: &Job, scale: f64) -> PyResult<Run> {
     Ok(Run {
         stages: fitted.stages.iter().map(|s| stage(s, job, scale)).collect::<PyResult<Vec<_>>>()?,
         objective: fitted.objective,
+        // The page never ranks runs.
+        scaled_objective: fitted.objective,
         relative_error: fitted.relative_error,
         labels: fitted.labels.as_array().to_vec(),
         iterate_negativity: fitted.negativity,

@@ -35,12 +35,15 @@ pub fn certify(
     let singular = &top.values;
     // What the iteration may have missed counts against us.
     let best: f64 = singular.iter().map(|s| s * s).sum::<f64>() + top.slack;
-    let relative_error = (residual.total / facts.norm2).sqrt();
-    let lower_bound = (1.0 - best / facts.norm2).max(0.0).sqrt();
+    let share = |x: f64| if facts.norm2 > 0.0 { x / facts.norm2 } else { 0.0 };
+    let relative_error = share(residual.total).sqrt();
+    let lower_bound = share(facts.norm2 - best).max(0.0).sqrt();
 
-    // VVᵀ is diagonal because a point has one label: only the diagonal can be off.
+    // VVᵀ is diagonal because a point has one label: only the diagonal can be off. (A cluster of k-means that holds
+    // zero points alone has no direction, and no row of V to speak of.)
     let squares = store.weighted_squares(&solution.v, problem.k, run)?;
-    let orthogonality_residual = squares.iter().map(|s| (s - 1.0).abs()).fold(0.0, f64::max);
+    let rows = squares.iter().zip(&residual.energy).filter(|(_, energy)| **energy > 0.0);
+    let orthogonality_residual = rows.map(|(s, _)| (s - 1.0).abs()).fold(0.0, f64::max);
     let smallest = |x: &[f64]| {
         let largest = x.iter().fold(0.0f64, |a, b| a.max(b.abs()));
         x.iter().fold(f64::INFINITY, |a, b| a.min(*b)) / if largest > 0.0 { largest } else { 1.0 }

@@ -148,6 +148,7 @@ impl Reader<'_> {
         Some(Run {
             stages,
             objective: self.number()?,
+            scaled_objective: self.number()?,
             relative_error: self.number()?,
             iterate_negativity: self.number()?,
             iterate_orthogonality: self.number()?,
@@ -179,8 +180,13 @@ impl Checkpoint {
                 w.history(&stage.history);
                 w.stop(Some(stage.stop));
             });
-            let figures =
-                [run.objective, run.relative_error, run.iterate_negativity, run.iterate_orthogonality];
+            let figures = [
+                run.objective,
+                run.scaled_objective,
+                run.relative_error,
+                run.iterate_negativity,
+                run.iterate_orthogonality,
+            ];
             figures.iter().for_each(|x| w.word(x.to_bits()));
             w.labels(&run.labels);
         });

@@ -52,6 +52,10 @@ pub fn finish(
     loop {
         let mut sizes = vec![0usize; k];
         labels.iter().filter_map(|&l| usize::try_from(l).ok()).for_each(|l| sizes[l] += 1);
+        if rule == Rule::Euclid {
+            // Zero points alone are a cluster of k-means, though one without a direction.
+            zero_labels.iter().filter_map(|&l| usize::try_from(l).ok()).for_each(|l| sizes[l] += 1);
+        }
         let Some(empty) = sizes.iter().position(|&s| s == 0) else { break };
         let residual = store.residual(&found.u, run)?;
         // k does not exceed the number of usable points, so some cluster has two.
@@ -126,7 +130,11 @@ pub fn finish(
         directions,
         centroids,
         sizes,
-        energy: residual.energy.iter().map(|e| e / facts.norm2).collect(),
+        energy: residual
+            .energy
+            .iter()
+            .map(|e| if facts.norm2 > 0.0 { e / facts.norm2 } else { 0.0 })
+            .collect(),
         refilled,
         relabelled,
     })

@@ -108,6 +108,8 @@ pub struct Run {
     pub stages: Vec<Stage>,
     /// The method's own objective at the end, in the data's own units.
     pub objective: f64,
+    /// The same of the scaled data, which neither over- nor underflows: runs are compared by it.
+    pub scaled_objective: f64,
     /// `‖M − UV‖/‖M‖` of the best feasible U and V for its partition.
     pub relative_error: f64,
     /// Cluster of each point; −1 for a point without one.
@@ -213,7 +215,7 @@ fn cluster_from(
         finished.extend(ended);
     }
     let best = (1..finished.len()).fold(0, |best, run| {
-        let (a, b) = (finished[run].objective, finished[best].objective);
+        let (a, b) = (finished[run].scaled_objective, finished[best].scaled_objective);
         if if job.polish { a < b } else { job.method.better(a, b) } { run } else { best }
     });
     // Only the best run is worth factors of its own.
@@ -300,15 +302,17 @@ impl Batch<'_> {
                 if better >= explained {
                     (labels, explained) = (polished, better);
                 }
-                objective = facts.norm2 - explained;
                 stages.push(stage("em-onmf", trace));
             }
+            if job.polish {
+                objective = facts.norm2 - explained;
+            }
             // Σ cos has no unit; the others are squares of the data's.
-            let unit =
-                if job.method.goal == Goal::Most && !job.polish { 1.0 } else { facts.scale * facts.scale };
+            let unit = if job.method.goal == Goal::Most && !job.polish { 1.0 } else { facts.scale };
             finished.push(Run {
                 stages,
-                objective: objective / unit,
+                objective: objective / unit / unit,
+                scaled_objective: objective,
                 relative_error: (1.0 - explained / facts.norm2).max(0.0).sqrt(),
                 labels,
                 iterate_negativity: conclusion.negativity,

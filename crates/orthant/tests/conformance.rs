@@ -41,7 +41,7 @@ fn check_feasible(x: &[f64], weights: Option<&[f64]>, kind: &str, job: &Job) {
     assert!(certificate.smallest_entry >= 0.0, "{what}");
     // Decreasing energy.
     assert!(
-        solution.energy.windows(2).all(|e| e[0] >= e[1] * (1.0 - 1e-12)),
+        solution.energy.windows(2).all(|e| e[0] >= e[1] * (1.0 - tolerance)),
         "{what}: {:?}",
         solution.energy
     );

@@ -285,3 +285,94 @@ fn o_pnmf_is_the_same_with_and_without_a_gram_matrix() {
         assert!((a.residual - b.residual).abs() < 1e-9, "{} {}", a.residual, b.residual);
     }
 }
+
+/// The published schedule of ONP-MF loses its meaning far from its scale, but it ends, and the polish mends what it gives.
+#[test]
+fn the_default_method_ends_at_any_scale() {
+    let x = clustered(40, FEATURES, 3, 9);
+    for c in [1e-300, 1e-100, 1e-20, 1e9, 1e20, 1e100, 1e200, 1e300] {
+        let scaled: Vec<f64> = x.iter().map(|v| v * c).collect();
+        for start in ["svd", "nndsvd", "random"] {
+            let job = Job {
+                polish: true,
+                values: Values::new().set("max-iterations", 60.0),
+                start: Some(Start::named(start).unwrap()),
+                ..Job::new("onp-mf", 3).unwrap()
+            };
+            let outcome = run(&*open_kind("dense f64", &scaled, FEATURES, None), &job);
+            assert!(outcome.certificate.relative_error < 0.5, "{start} at {c}: {:?}", outcome.certificate);
+        }
+    }
+}
+
+#[test]
+fn the_best_run_is_the_best_at_any_scale() {
+    let x = clustered(60, FEATURES, 4, 13);
+    for name in ["em-onmf", "k-means", "spherical-k-means"] {
+        let job = Job { runs: 20, ..Job::new(name, 4).unwrap() };
+        let expected = run(&*open_kind("dense f64", &x, FEATURES, None), &job).best;
+        for p in [-660, 660] {
+            let scaled: Vec<f64> = x.iter().map(|v| v * 2f64.powi(p)).collect();
+            assert_eq!(
+                run(&*open_kind("dense f64", &scaled, FEATURES, None), &job).best,
+                expected,
+                "{name} at 2^{p}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_cluster_of_zero_points_alone_stays_one_for_k_means() {
+    let x: Vec<f64> = (0..30)
+        .map(|_| [0.0, 0.0])
+        .chain((0..10).map(|_| [5.0, 1.0]))
+        .chain((0..10).map(|_| [1.0, 5.0]))
+        .flatten()
+        .collect();
+    let job = Job { runs: 20, start: Some(Start::Residual), ..Job::new("k-means", 3).unwrap() };
+    let outcome = run(&*open_kind("dense f64", &x, 2, None), &job);
+    let mut sizes = outcome.solution.sizes.clone();
+    sizes.sort_unstable();
+    assert_eq!(sizes, [10, 10, 30]);
+    assert!(outcome.certificate.orthogonality_residual < 1e-12);
+    let zero = run(&*open_kind("dense f64", &[0.0; 6], 2, None), &Job::new("k-means", 1).unwrap());
+    assert_eq!(zero.certificate.relative_error, 0.0);
+}
+
+#[test]
+fn signed_points_on_a_line_are_explained_by_it() {
+    let x = [1.0, -1.0, 2.0, -2.0, -1.0, 1.0, -3.0, 3.0];
+    for name in ["k-means", "spherical-k-means"] {
+        let job = Job { runs: 10, ..Job::new(name, 2).unwrap() };
+        let outcome = run(&*open_kind("dense f64", &x, 2, None), &job);
+        assert!(outcome.certificate.relative_error < 1e-6, "{name}: {:?}", outcome.certificate);
+    }
+}
+
+/// Points that share no feature with the rest of their cluster may be the larger part of it.
+#[test]
+fn the_direction_of_a_cluster_in_two_pieces_is_that_of_the_larger() {
+    let x = [1.0, 0.0, 0.0, 2.0, 0.0, 2.0];
+    for seed in 0..6 {
+        let outcome =
+            run(&*open_kind("dense f64", &x, 2, None), &Job { seed, ..Job::new("em-onmf", 1).unwrap() });
+        assert!((outcome.best().objective - 1.0).abs() < 1e-9, "seed {seed}: {}", outcome.best().objective);
+        assert!((outcome.certificate.relative_error - 1.0 / 3.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn onp_mf_takes_nndsvd_beyond_the_rank() {
+    use orthant::generate::{Generator, Swimmer};
+    let made = Swimmer::default().generate().unwrap();
+    let job = Job {
+        start: Some(Start::Nndsvd),
+        values: Values::new().set("max-iterations", 30.0),
+        ..Job::new("onp-mf", 17).unwrap()
+    };
+    let outcome = run(&*orthant::matrix::open(&made.matrix, None).unwrap(), &job);
+    assert!(
+        outcome.certificate.relative_error.is_finite() && outcome.certificate.orthogonality_residual < 1e-12
+    );
+}

@@ -25,6 +25,7 @@ use crate::matrix::data::Accept;
 use crate::matrix::{Mat, Store};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State};
+use crate::singular::orthonormalize_rows;
 use crate::start::{self, Start, Stream};
 
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -77,6 +78,8 @@ impl OnpMf {
 const RECOMPUTE: usize = 50;
 /// A step that is shorter than this, relative to V, changes nothing.
 const SHORTEST: f64 = 1e-15;
+/// Of a step that is longer than this, relative to V, only the direction counts.
+const LONGEST: f64 = 1e12;
 
 struct OnpState<'a> {
     parameters: OnpMf,
@@ -110,9 +113,8 @@ impl Algorithm for OnpMf {
         let mut store = problem.data.store()?;
         start::v(start, problem, &mut *store, streams[0])?;
         // Random and NNDSVD starts are not orthonormal: project.
-        let (_, vvt) = store.sum()?;
         if matches!(start, Start::Random | Start::Nndsvd) {
-            store.transform(&vvt.symmetric_function(|x| 1.0 / x.max(f64::MIN_POSITIVE).sqrt()))?;
+            orthonormalize_rows(&mut *store, problem.k)?;
         }
         let (mvt, vvt) = store.sum()?;
         // M = c·M' for the scaled data M', and (α₀, ρ₀, β) on M are (α₀/c², ρ₀/c², βc²) on M'.
@@ -124,10 +126,10 @@ impl Algorithm for OnpMf {
             parameters: *self,
             problem,
             store,
-            alpha: self.alpha / c / c,
-            rho: self.rho / c / c,
-            beta: c * c,
-            first_beta: c * c,
+            alpha: within(self.alpha / c / c),
+            rho: within(self.rho / c / c),
+            beta: within(c * c),
+            first_beta: within(c * c),
             t: 0,
             mvt,
             vvt,
@@ -141,6 +143,11 @@ impl Algorithm for OnpMf {
     fn max_iterations(&self, _start: &Start) -> usize {
         self.max_iterations
     }
+}
+
+/// Kept where squares and products stay finite: beyond, the published schedule has long lost its meaning.
+fn within(x: f64) -> f64 {
+    x.clamp(1e-100, 1e100)
 }
 
 /// `(I + X)^(−1/2) − I`, without the cancellation that taking the difference would bring: close to the
@@ -169,7 +176,7 @@ impl State for OnpState<'_> {
         // ‖M − UV‖² of this V and its optimal U, for which ⟨U, MVᵀ⟩ = ‖U‖².
         let objective = (self.problem.facts().norm2 - 2.0 * u.norm2() + utu.dot(&self.vvt)).max(0.0);
         // ρ grows before the V step.  [P, Alg. 2, line 6; the order is the authors']
-        self.rho *= self.parameters.growth;
+        self.rho = within(self.rho * self.parameters.growth);
         let rho = self.rho;
         let s = self.store.step_and_sum(&u, &utu, rho, self.pending.take().as_ref())?;
 
@@ -195,6 +202,10 @@ impl State for OnpState<'_> {
         // ‖D‖/‖V‖
         let length = ((0..self.problem.k).map(|i| s.ddt[(i, i)]).sum::<f64>() / self.problem.k as f64).sqrt();
         let mut beta = self.beta;
+        // Steps this long all end at the same point, and their squares overflow: pass over them.
+        while beta * length > LONGEST {
+            beta /= 1.1;
+        }
         let mut best = trial(&mut *self.store, beta)?;
         let mut found = best.0 < now;
         if found {

@@ -187,7 +187,14 @@ impl Mat {
     /// Eigenvalues in decreasing order, and the eigenvectors as columns, of a symmetric matrix.
     pub fn symmetric_eigen(&self) -> (Vec<f64>, Mat) {
         assert_eq!(self.rows, self.cols);
-        let eigen = DMatrix::from_row_slice(self.rows, self.cols, &self.data).symmetric_eigen();
+        let matrix = DMatrix::from_row_slice(self.rows, self.cols, &self.data);
+        // Without a limit, entries that are not finite would keep it busy for ever.
+        let finite = self.data.iter().all(|x| x.is_finite());
+        let found =
+            finite.then(|| matrix.try_symmetric_eigen(f64::EPSILON, 100 * (self.rows + 10))).flatten();
+        let Some(eigen) = found else {
+            return (vec![f64::NAN; self.rows], Mat::identity(self.rows));
+        };
         let mut order: Vec<usize> = (0..self.rows).collect();
         order.sort_by(|&a, &b| eigen.eigenvalues[b].total_cmp(&eigen.eigenvalues[a]));
         let values = order.iter().map(|&i| eigen.eigenvalues[i]).collect();

@@ -51,12 +51,17 @@ pub fn dominant(data: &dyn Data, store: &mut dyn Store, starts: &[usize], u: &Ma
     };
     let width = u.cols;
     let mut u = u.clone().with_unit_columns();
-    // A constant vector meets every nonzero nonnegative point.
+    // A constant vector meets every nonzero nonnegative point; data of any sign need one that no cluster is
+    // likely to be orthogonal to. A little of it goes into every guess, which could otherwise be caught in a part
+    // of its cluster that shares no feature with the rest.
+    let signed = data.facts().negative.is_some();
+    let common = |f: usize| if signed { ((f + 1) as f64 * 0.618_033_988_749_895).fract() - 0.3 } else { 1.0 };
+    let common = Mat::from_fn(u.rows, 1, |f, _| common(f)).with_unit_columns();
     for i in 0..width {
-        if (0..u.rows).all(|f| u[(f, i)] == 0.0) {
-            (0..u.rows).for_each(|f| u[(f, i)] = 1.0 / (u.rows as f64).sqrt());
-        }
+        let share = if (0..u.rows).all(|f| u[(f, i)] == 0.0) { 1.0 } else { 1e-5 };
+        (0..u.rows).for_each(|f| u[(f, i)] += share * common[(f, 0)]);
     }
+    u = u.with_unit_columns();
     let mut gu = store.sum_by_label(&u, starts)?;
     // A guess that is orthogonal to its whole cluster cannot grow: start those from the constant too.
     let lost: Vec<usize> =
@@ -64,7 +69,7 @@ pub fn dominant(data: &dyn Data, store: &mut dyn Store, starts: &[usize], u: &Ma
     let mut passes = 1;
     if !lost.is_empty() {
         for &i in &lost {
-            (0..u.rows).for_each(|f| u[(f, i)] = 1.0 / (u.rows as f64).sqrt());
+            (0..u.rows).for_each(|f| u[(f, i)] = common[(f, 0)]);
         }
         gu = store.sum_by_label(&u, starts)?;
         passes += 1;

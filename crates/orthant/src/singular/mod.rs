@@ -6,4 +6,5 @@ mod clusters;
 mod top;
 
 pub use clusters::{Dominant, dominant};
+pub(crate) use top::orthonormalize_rows;
 pub use top::{Singular, right_vectors, top};

@@ -193,6 +193,28 @@ pub fn right_vectors(store: &mut dyn Store, singular: &Singular, k: usize) -> Re
     Ok(Singular { values, left, slack: singular.slack })
 }
 
+/// Makes the rows of V orthonormal in their order; one that depends on those before it becomes a random one.
+pub(crate) fn orthonormalize_rows(store: &mut dyn Store, k: usize) -> Result<()> {
+    for attempt in 0..=2 * k as u64 {
+        let (_, vvt) = store.sum()?;
+        // Row norms of the inverse factor: large where a row is nearly dependent.
+        let inverse = inverse_cholesky(&vvt);
+        let dependent = (0..k).find(|&i| inverse[(i, i)] * vvt[(i, i)].sqrt() > 1e5 || vvt[(i, i)] <= 0.0);
+        match dependent {
+            Some(i) if attempt < 2 * k as u64 => store.fill_random(i..i + 1, k, SEED, 1 + attempt)?,
+            _ => {
+                store.transform(&inverse)?;
+                break;
+            }
+        }
+    }
+    for _ in 0..2 {
+        let (_, vvt) = store.sum()?;
+        store.transform(&inverse_cholesky(&vvt))?;
+    }
+    Ok(())
+}
+
 /// `L⁻¹` for `A = LLᵀ`; pivots that vanish are replaced by a small one.
 fn inverse_cholesky(a: &Mat) -> Mat {
     let k = a.rows;

@@ -161,7 +161,8 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> K::Out {
 #[inline(always)]
 fn load<T: Real, const L: usize>(x: &[T], at: usize) -> [T; L] {
     debug_assert!(at + L <= x.len());
-    // SAFETY: callers stay within the slice (asserted in debug builds, where the tests also run).
+    // SAFETY: callers stay within the slice: they walk by the lengths that were checked where matrices are packed
+    // (`Points::pack`), opened (`Csr::new`, `Dense::new`) or multiplied (`tall`).
     unsafe { x.as_ptr().add(at).cast::<[T; L]>().read_unaligned() }
 }
 

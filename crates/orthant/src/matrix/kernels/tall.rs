@@ -76,6 +76,7 @@ impl Kernel for Gram<'_> {
             return;
         }
         let all = self.a.len() / k;
+        assert!(self.b.len() >= all * l && self.gram.len() >= k * l);
         // The last vector of a row may reach 2L − 1 numbers past the row's end.
         let whole = all.saturating_sub((2 * L).div_ceil(l));
         let mut j = 0;

@@ -1,6 +1,6 @@
 //! Data in this process's memory: any kind of [`Points`], their weights, and the passes over them.
 //!
-//! Points are cut into blocks that fit the cache and blocks into chunks, by the shape of the data
+//! Points are cut into blocks that fit the cache and blocks into chunks, by the shapes of data and factors
 //! alone; threads take chunks, and chunks are added in order. So the bits of every sum are the same
 //! for any number of threads.
 
@@ -178,10 +178,12 @@ impl<P: Points> Local<P> {
     }
 }
 
-/// The power of two nearest to `x` from below, kept where the format can hold its inverse.
+/// The largest power of two that is not above `x`, kept where the format can hold its inverse.
 fn power_of_two_near(x: f64, exponent: i32) -> f64 {
     if x > 0.0 && x.is_finite() {
-        2f64.powi((x.log2().floor() as i32).clamp(-exponent, exponent))
+        // From the bits: a rounded logarithm would be off by one just below a power of two. (0: subnormal.)
+        let power = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+        2f64.powi(power.clamp(-exponent, exponent))
     } else {
         1.0
     }
@@ -199,6 +201,15 @@ fn check_weights(weights: &[f64], points: usize) -> Result<()> {
             "weights",
             format!(
                 "the weight of point {j} (counted from 0) is {}: weights are finite and not negative",
+                weights[j]
+            ),
+        ));
+    }
+    if let Some(j) = weights.iter().position(|w| *w > 0.0 && !(1e-30..=1e30).contains(w)) {
+        return Err(Error::parameter(
+            "weights",
+            format!(
+                "the weight of point {j} (counted from 0) is {:e}: scale them to lie from 1e-30 to 1e30",
                 weights[j]
             ),
         ));

@@ -103,6 +103,7 @@ impl<T: Real> Points for Dense<'_, T> {
     }
 
     fn pack(&self, u: &Mat) -> Self::Packed {
+        assert_eq!((u.rows, u.data.len()), (self.features(), u.rows * u.cols), "one row for each feature");
         dense::Packed::new(u)
     }
 
@@ -270,6 +271,11 @@ impl<T: Real> Points for Sparse<'_, T> {
     }
 
     fn pack(&self, u: &Mat) -> sparse::Packed {
+        assert_eq!(
+            (u.rows, u.data.len()),
+            (self.shape().features, u.rows * u.cols),
+            "one row for each feature"
+        );
         sparse::Packed::new(u)
     }
 
