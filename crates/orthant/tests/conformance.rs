@@ -31,9 +31,15 @@ fn check_feasible(x: &[f64], weights: Option<&[f64]>, kind: &str, job: &Job) {
     assert!(solution.u.data.iter().all(|&u| u >= 0.0), "{what}: U has a negative entry");
     // VVᵀ = I: every cluster has points, and their squares sum to one.
     for i in 0..job.k {
-        let members = (0..solution.labels.len()).filter(|&j| solution.labels[j] == i as i32);
-        let squares: f64 =
-            members.map(|j| weights.map_or(1.0, |w| w[j]) * solution.v[j] * solution.v[j]).sum();
+        let members: Vec<usize> =
+            (0..solution.labels.len()).filter(|&j| solution.labels[j] == i as i32).collect();
+        let zero = |j: &usize| x[j * FEATURES..(j + 1) * FEATURES].iter().all(|&v| v == 0.0);
+        if job.method.zero_is_a_point && !members.is_empty() && members.iter().all(zero) {
+            // Zero points alone are a cluster of k-means, but have no direction.
+            continue;
+        }
+        let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
+        let squares: f64 = members.iter().map(|&j| weight(j) * solution.v[j] * solution.v[j]).sum();
         assert!((squares - 1.0).abs() < 1e-12, "{what}: row {i} of V has norm² {squares}");
         assert!(solution.sizes[i] > 0, "{what}: cluster {i} is empty");
     }
