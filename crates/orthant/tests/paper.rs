@@ -120,7 +120,8 @@ fn the_fast_methods_reach_what_others_measured_on_the_synthetic_sets() {
 #[test]
 fn onp_mf_is_nearly_perfect_at_noise_001_and_reaches_what_others_measured() {
     check_synthetic("onp-mf", "svd", 12, [1.0, 0.9998, 0.968, 0.835, 0.667, 0.444, 0.306, 0.232]);
-    let (mut sum, mut polished, mut perfect, sets) = (0.0, 0.0, 0, 40);
+    let sets = if slow() { 300 } else { 40 };
+    let (mut sum, mut polished, mut perfect) = (0.0, 0.0, 0);
     for seed in 0..sets {
         let made = Synthetic { noise: 0.01, seed, ..Synthetic::default() }.generate().unwrap();
         let data = open(&made.matrix, None).unwrap();
@@ -134,7 +135,12 @@ fn onp_mf_is_nearly_perfect_at_noise_001_and_reaches_what_others_measured() {
     }
     assert!(sum / sets as f64 >= 0.98, "mean accuracy {}", sum / sets as f64);
     assert!(polished / sets as f64 >= 0.99, "mean accuracy after a polish {}", polished / sets as f64);
-    assert!(perfect >= 30, "{perfect} of {sets} sets are perfect");
+    println!(
+        "{perfect} of {sets} sets perfect, mean {}, polished {}",
+        sum / sets as f64,
+        polished / sets as f64
+    );
+    assert!(4 * perfect >= 3 * sets as usize, "{perfect} of {sets} sets are perfect");
 }
 
 #[test]

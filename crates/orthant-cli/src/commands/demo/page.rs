@@ -69,7 +69,7 @@ fn contest(demo: &Demo) -> Contest {
     let (set, results) = demo.swimmer();
     let row = |(contender, figures): (&crate::naming::Contender, &Option<_>)| {
         let figures: &crate::contest::Figures = figures.as_ref()?;
-        let found = format!("{} of 17 parts in the best run", parts(&figures.labels, set));
+        let found = format!("{} of 17 parts", parts(&figures.labels, set));
         Some(figures.compared(contender.title(), found))
     };
     Contest {
