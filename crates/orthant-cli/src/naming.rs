@@ -1,12 +1,9 @@
-//! Methods as comparisons name them: a method, a start, and whether EM polishes the answer.
+//! Methods as comparisons name them: a method, a start, and what polishes the answer.
 
 use anyhow::{Result, anyhow};
-use orthant::algorithms::{METHODS, Method, Values, method};
+use orthant::algorithms::{METHODS, Method, Polish, Values, method};
 use orthant::start::Start;
 use orthant::{Error, Job};
-
-/// What runs when no method is named.
-pub const DEFAULT: (&str, bool) = (orthant::pipeline::DEFAULT_METHOD, orthant::pipeline::DEFAULT_POLISH);
 
 /// Names of the paper for methods that begin elsewhere than usual.
 const PRINTED: &[(&str, &str, &str)] = &[("chnmf", "nndsvd", "CH(SVD)"), ("o-pnmf", "nndsvd", "O-P(SVD)")];
@@ -26,17 +23,16 @@ pub struct Contender {
     pub method: &'static Method,
     /// Its start.
     pub start: Start,
-    /// Whether EM goes on from its answer.
-    pub polish: bool,
+    /// What goes on from its answer.
+    pub polish: Vec<Polish>,
 }
 
 impl Contender {
-    /// NAME, NAME:START, NAME+em or NAME:START+em; without a start every usual one.
+    /// NAME, NAME:START, NAME+em or NAME:START+em+moves; without a start every usual one.
     pub fn parse(text: &str) -> Result<Vec<Contender>> {
-        let (rest, polish) = match text.strip_suffix("+em") {
-            Some(rest) => (rest, true),
-            None => (text, false),
-        };
+        let mut steps = text.split('+');
+        let rest = steps.next().unwrap_or("");
+        let polish: Vec<Polish> = steps.map(Polish::named).collect::<orthant::Result<_>>()?;
         let (name, start) = match rest.split_once(':') {
             Some((name, start)) => (name, Some(start)),
             None => (rest, None),
@@ -46,7 +42,7 @@ impl Contender {
             Some(start) => vec![Start::named(start)?],
             None => method.starts.iter().map(|s| Start::named(s)).collect::<orthant::Result<_>>()?,
         };
-        Ok(starts.into_iter().map(|start| Contender { method, start, polish }).collect())
+        Ok(starts.into_iter().map(|start| Contender { method, start, polish: polish.clone() }).collect())
     }
 
     /// Every method with every usual start, and ONP-MF followed by EM.
@@ -70,12 +66,14 @@ impl Contender {
             true => self.method.title.to_string(),
             false => format!("{} ({start})", self.method.title),
         });
-        if self.polish { format!("{title} + EM") } else { title }
+        let step = |p: &Polish| if *p == Polish::Em { " + EM".to_string() } else { format!(" + {}", p.name()) };
+        format!("{title}{}", self.polish.iter().map(step).collect::<String>())
     }
 
     /// Its name for machines, as [`Contender::parse`] takes it.
     pub fn name(&self) -> String {
-        format!("{}:{}{}", self.method.name, self.start.name(), if self.polish { "+em" } else { "" })
+        let polish: String = self.polish.iter().map(|p| format!("+{}", p.name())).collect();
+        format!("{}:{}{polish}", self.method.name, self.start.name())
     }
 
     /// The work; `limit` holds for the methods whose own limit depends on the start.
@@ -92,7 +90,8 @@ impl Contender {
             start: Some(self.start.clone()),
             runs,
             seed,
-            polish: self.polish,
+            polish: self.polish.clone(),
+            time: None,
         }
     }
 }

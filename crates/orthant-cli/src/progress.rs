@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use orthant::algorithms::{Goal, method};
 use orthant::checkpoint::Checkpoint;
+use orthant::matrix::Rule;
 use orthant::read::write_whole;
 use orthant::run::{Event, Go, Observer};
 
@@ -86,6 +86,8 @@ impl Watch {
 
     fn show(&mut self, event: &Event) {
         let what = if self.title.is_empty() { event.method } else { &self.title };
+        let stage = event.stage.map_or(String::new(), |stage| format!(", {stage}"));
+        let what = &format!("{what}{stage}");
         let prefix = if event.runs > 1 {
             format!("{what}, run {}/{}", event.run + 1, event.runs)
         } else {
@@ -163,9 +165,9 @@ impl Observer for Watch {
 
 /// The error so far, where the objective is one.
 fn reached(event: &Event) -> String {
-    match method(event.method).map(|m| m.goal) {
-        Ok(Goal::Most) => format!("objective {:.4}", event.progress.objective),
-        _ => format!("error {:.6}", (event.progress.objective / event.norm2).max(0.0).sqrt()),
+    match event.rule {
+        Rule::Cosine | Rule::Kl => format!("objective {:.4}", event.progress.objective),
+        Rule::Power | Rule::Euclid => format!("error {:.6}", (event.progress.objective / event.norm2).max(0.0).sqrt()),
     }
 }
 

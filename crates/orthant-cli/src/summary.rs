@@ -61,7 +61,14 @@ pub fn object(
         let stages: Vec<Value> = run
             .stages
             .iter()
-            .map(|s| json!({"method": s.method, "iterations": s.history.len(), "stopped": s.stop.name()}))
+            .map(|s| {
+                json!({
+                    "method": s.name,
+                    "iterations": s.history.len(),
+                    "stopped": s.stop.name(),
+                    "relative_error": s.relative_error,
+                })
+            })
             .collect();
         let mut entry = Map::new();
         entry.insert("objective".into(), json!(run.objective));
@@ -96,15 +103,20 @@ pub fn in_full(
     summary.append(&mut object(input, data, job, outcome, threads)?);
     let mut put = |key: &str, value: Value| drop(summary.insert(key.into(), value));
     put("start", json!(job.start().name()));
-    put("polish", if job.polish { json!(["em"]) } else { json!([]) });
+    put("polish", json!(job.polish.iter().map(|p| p.name()).collect::<Vec<_>>()));
+    put("time_limit", json!(job.time));
+    put("reproducible", json!(job.time.is_none()));
     let parameters: Map<String, Value> = job
         .method
         .parameters
         .iter()
-        .map(|p| (p.name.to_string(), json!(job.values.get(p.name).unwrap_or(p.default))))
+        .map(|p| {
+            let value = job.values.get(p.name).unwrap_or(p.default);
+            (p.name.to_string(), p.names.get(value as usize).map_or(json!(value), |name| json!(name)))
+        })
         .collect();
     put("parameters", parameters.into());
-    put("objective_is", json!(job.method.objective));
+    put("objective_is", json!(job.aim().objective));
     put("best_run", json!(outcome.best));
     put("energies", json!(outcome.solution.energy));
     put("refilled_points", json!(outcome.solution.refilled));
@@ -119,11 +131,6 @@ pub fn in_full(
         put("classes", json!(truth.names));
     }
     Ok(summary)
-}
-
-/// The rule by which new points are assigned.
-pub fn rule(job: &Job) -> Rule {
-    if job.polish { Rule::Power } else { job.method.rule }
 }
 
 /// Rules by name, with what they say.

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::pipeline::{Run, Stage};
 use crate::run::{Progress, Stop, Trace};
 
-const MAGIC: &[u8; 8] = b"orthant1";
+const MAGIC: &[u8; 8] = b"orthant2";
 
 /// What a state keeps, in an order that it alone knows.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -77,6 +77,7 @@ impl Writer {
             Some(Stop::Converged) => 1,
             Some(Stop::MaxIterations) => 2,
             Some(Stop::Cancelled) => 3,
+            Some(Stop::OutOfTime) => 4,
         });
     }
 }
@@ -135,15 +136,16 @@ impl Reader<'_> {
             1 => Some(Stop::Converged),
             2 => Some(Stop::MaxIterations),
             3 => Some(Stop::Cancelled),
+            4 => Some(Stop::OutOfTime),
             _ => return None,
         })
     }
 
     fn run(&mut self) -> Option<Run> {
         let stages = self.each(24, |r| {
-            let name = r.text()?;
-            let method = crate::algorithms::method(&name).ok()?.name;
-            Some(Stage { method, history: r.history()?, stop: r.stop()?? })
+            let (name, aim) = (r.text()?, r.text()?);
+            let aim = crate::algorithms::method(&aim).ok()?;
+            Some(Stage { name, aim, relative_error: r.number()?, history: r.history()?, stop: r.stop()?? })
         })?;
         Some(Run {
             stages,
@@ -176,7 +178,9 @@ impl Checkpoint {
         w.text(&self.of);
         w.each(&self.finished, |w, run| {
             w.each(&run.stages, |w, stage| {
-                w.text(stage.method);
+                w.text(&stage.name);
+                w.text(stage.aim.name);
+                w.word(stage.relative_error.to_bits());
                 w.history(&stage.history);
                 w.stop(Some(stage.stop));
             });
@@ -234,8 +238,13 @@ impl Unpacking {
         }
     }
 
-    fn missing() -> Error {
+    pub(crate) fn missing() -> Error {
         Error::Data("the checkpoint does not fit this method: start without it".into())
+    }
+
+    /// All that was not yet taken.
+    pub(crate) fn rest(self) -> Saved {
+        Saved { words: self.words.collect(), numbers: self.numbers.collect(), labels: self.labels.collect() }
     }
 
     pub(crate) fn word(&mut self) -> Result<u64> {

@@ -1,5 +1,6 @@
 //! From labels to a feasible solution: U ≥ 0, V ≥ 0 and VVᵀ = I to rounding, whatever the method was.
 
+use crate::algorithms::logarithms;
 use crate::error::Result;
 use crate::matrix::{Mat, Rule, Store};
 use crate::prepare::Problem;
@@ -142,11 +143,14 @@ pub fn finish(
 
 /// Labels of other points by a method's rule: what its `centroids` say of them.
 pub fn predict(data: &dyn crate::matrix::Data, centroids: &Mat, rule: Rule) -> Result<Vec<i32>> {
-    let scaled = if rule == Rule::Euclid {
-        let scale = data.facts().scale;
-        centroids.clone().map(|x| x * scale)
-    } else {
-        centroids.clone()
+    let scaled = match rule {
+        Rule::Euclid => {
+            let scale = data.facts().scale;
+            centroids.clone().map(|x| x * scale)
+        }
+        // With the usual smoothing: a word that a cluster lacks must not forbid it.
+        Rule::Kl => logarithms(centroids.clone(), 0.1),
+        Rule::Power | Rule::Cosine => centroids.clone(),
     };
     let mut store = data.store()?;
     store.assign_and_sum(&scaled, rule, &[0])?;

@@ -1,23 +1,20 @@
 //! The whole flow on one screen: prepare → start → iterate → finish → certify.
 
-use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crate::algorithms::{Algorithm, Goal, Method, Values, method};
+use crate::algorithms::{Algorithm, Effort, Method, Polish, Values, method};
 use crate::certificate::{Certificate, certify};
 use crate::checkpoint::{Checkpoint, Saved};
 use crate::error::{Error, Result};
 use crate::finish::{Solution, finish};
 use crate::matrix::{Data, Mat, Rule};
 use crate::prepare::Problem;
-use crate::run::{Event, Go, Observer, Progress, Running, Stop, Trace, iterate};
+use crate::run::{Event, Go, Mark, Observer, Progress, Running, Stop, Trace, iterate};
 use crate::singular::dominant;
 use crate::start::{Start, Stream};
 
-/// The method that the program and the Python package use unless told otherwise,
-pub const DEFAULT_METHOD: &str = "onp-mf";
-/// and whether EM-ONMF then goes on from what it found.
-pub const DEFAULT_POLISH: bool = true;
+/// The method that the program and the Python package use unless told otherwise.
+pub const DEFAULT_METHOD: &str = "best";
 
 /// What to do with the data.
 #[derive(Debug, Clone)]
@@ -34,8 +31,10 @@ pub struct Job {
     pub runs: usize,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Whether EM-ONMF goes on from what the method found.
-    pub polish: bool,
+    /// What goes on from what the method found, in order.
+    pub polish: Vec<Polish>,
+    /// Seconds after which to end with the best so far. The result then depends on the machine.
+    pub time: Option<f64>,
 }
 
 impl Job {
@@ -48,7 +47,8 @@ impl Job {
             start: None,
             runs: 1,
             seed: 0,
-            polish: false,
+            polish: vec![],
+            time: None,
         })
     }
 
@@ -69,12 +69,31 @@ impl Job {
             self.start().name(),
             self.runs,
             self.seed,
-            self.polish,
+            self.polish.iter().map(|p| p.name()).collect::<Vec<_>>().join(","),
             shape.points,
             shape.features,
             shape.nonzeros,
             facts.norm2.to_bits()
         )
+    }
+
+    /// The method whose objective and rule the answer has: after a polish by EM or moves that of ONMF.
+    pub fn aim(&self) -> &'static Method {
+        let onmf = self.polish.iter().any(|p| p.is_onmf());
+        if onmf || (self.method.rule == Rule::Power && !self.polish.is_empty()) {
+            method("em-onmf").expect("the table has it")
+        } else {
+            self.method
+        }
+    }
+
+    /// The values of the parameters; a search with a time limit ends by that alone unless its effort is set.
+    fn values(&self) -> Values {
+        let searches = self.method.parameters.iter().any(|p| p.name == "effort");
+        if self.time.is_some() && searches && self.values.get("effort").is_none() {
+            return self.values.clone().set("effort", Effort::Endless as usize as f64);
+        }
+        self.values.clone()
     }
 
     /// The start that will be used.
@@ -90,11 +109,15 @@ fn hash(words: impl Iterator<Item = u64>) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x100_0000_01b3).rotate_left(23))
 }
 
-/// A stage of a run: the method itself, or a polish.
+/// A stage of a run: the method itself (or one of its own stages), or a polish.
 #[derive(Debug, Clone)]
 pub struct Stage {
-    /// Name of the method.
-    pub method: &'static str,
+    /// What it is called.
+    pub name: String,
+    /// The method whose objective it lowers.
+    pub aim: &'static Method,
+    /// `‖M − UV‖/‖M‖` of the best partition when it had ended.
+    pub relative_error: f64,
     /// Objective and residual of every iteration (scaled data).
     pub history: Vec<Progress>,
     /// Why it ended.
@@ -131,7 +154,8 @@ impl Run {
         if self.stages.iter().any(|s| s.stop == Stop::Cancelled) {
             return Stop::Cancelled;
         }
-        self.stages.last().map_or(Stop::Converged, |s| s.stop)
+        let unfinished = self.stages.iter().find(|s| s.stop == Stop::OutOfTime);
+        unfinished.or(self.stages.last()).map_or(Stop::Converged, |s| s.stop)
     }
 }
 
@@ -190,12 +214,19 @@ fn cluster_from(
         return Err(Error::parameter("runs", "at least one run is needed"));
     }
     let problem = Problem::new(data, job.k, job.method)?;
-    let algorithm = job.method.with(&job.values)?;
+    let algorithm = job.method.with(&job.values())?;
     let start = job.start();
     start.check(&problem)?;
-    if job.polish && data.facts().negative.is_some() {
-        return Err(Error::parameter("polish", "em needs nonnegative data"));
+    if let (Some(polish), Some(_)) = (job.polish.iter().find(|p| p.is_onmf()), data.facts().negative) {
+        return Err(Error::parameter("polish", format!("{} needs nonnegative data", polish.name())));
     }
+    let deadline = match job.time {
+        Some(time) if !(time > 0.0 && time.is_finite()) => {
+            return Err(Error::parameter("time", format!("{time} was given, seconds above 0 are needed")));
+        }
+        Some(time) => Duration::try_from_secs_f64(time).ok().and_then(|time| begun.checked_add(time)),
+        None => None,
+    };
     // Runs from a start that is not random would all be the same, unless the method is.
     let runs = if start.is_random() { job.runs } else { 1 };
     let batch = if job.method.batched { (COLUMNS / job.k).clamp(1, runs) } else { 1 };
@@ -203,27 +234,26 @@ fn cluster_from(
     while finished.len() < runs {
         let first = finished.len();
         let count = batch.min(runs - first);
-        let cancelled = finished.iter().any(|run| run.stop() == Stop::Cancelled);
-        if cancelled {
+        // The best so far is what there is.
+        if finished.iter().any(|run| matches!(run.stop(), Stop::Cancelled | Stop::OutOfTime)) {
             break;
         }
         let streams: Vec<Stream> =
             (first..first + count).map(|run| Stream { seed: job.seed, run: run as u64 }).collect();
         let batch =
-            Batch { problem: &problem, job, start: &start, streams: &streams, runs, finished: &finished };
+            Batch { problem: &problem, job, start: &start, streams: &streams, runs, finished: &finished, deadline };
         let ended = batch.run(&*algorithm, saved.take(), observer)?;
         finished.extend(ended);
     }
     let best = (1..finished.len()).fold(0, |best, run| {
         let (a, b) = (finished[run].scaled_objective, finished[best].scaled_objective);
-        if if job.polish { a < b } else { job.method.better(a, b) } { run } else { best }
+        if job.aim().better(a, b) { run } else { best }
     });
     // Only the best run is worth factors of its own.
     let mut store = data.store()?;
     store.set_labels(0, &finished[best].labels)?;
     let guess = Mat::zeros(data.shape().features, job.k);
-    let rule = if job.polish { Rule::Power } else { job.method.rule };
-    let solution = finish(&problem, &mut *store, 0, &guess, rule)?;
+    let solution = finish(&problem, &mut *store, 0, &guess, job.aim().rule)?;
     finished[best].labels = solution.labels.clone();
     let seconds = begun.elapsed().as_secs_f64();
     let certifying = Instant::now();
@@ -248,6 +278,7 @@ struct Batch<'a> {
     runs: usize,
     /// Runs that have ended before.
     finished: &'a [Run],
+    deadline: Option<Instant>,
 }
 
 impl Batch<'_> {
@@ -258,7 +289,7 @@ impl Batch<'_> {
         saved: Option<Checkpoint>,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Run>> {
-        let Batch { problem, job, start, streams, runs, .. } = *self;
+        let Batch { problem, job, start, streams, .. } = *self;
         let facts = problem.facts();
         let mut state = algorithm.begin(problem, start, streams)?;
         let mut traces = vec![Trace::default(); streams.len()];
@@ -271,13 +302,8 @@ impl Batch<'_> {
             }
             traces = saved.traces;
         }
-        let running = Running {
-            method: job.method.name,
-            first: streams[0].run as usize,
-            runs,
-            max_iterations: algorithm.max_iterations(start),
-            norm2: facts.norm2,
-        };
+        let running =
+            self.running(job.method.name, job.method.rule, streams[0], algorithm.max_iterations(start));
         let of = job.fingerprint(problem.data);
         let checkpoint = |state: Saved, traces: &[Trace]| Checkpoint {
             of: of.clone(),
@@ -293,38 +319,128 @@ impl Batch<'_> {
         let sigma2 = dominant(problem.data, state.store(), &all, &guess)?.sigma2;
         let mut finished = vec![];
         for (run, (trace, conclusion)) in traces.into_iter().zip(conclusions).enumerate() {
-            let mut objective = trace.history.last().map_or(f64::NAN, |p| p.objective);
-            let mut explained: f64 = sigma2[run * job.k..(run + 1) * job.k].iter().sum();
-            let mut labels = state.store().labels(run)?;
-            let mut stages = vec![stage(job.method.name, trace)];
-            if job.polish && stages[0].stop != Stop::Cancelled {
-                let (polished, better, trace) = polish(problem, &labels, streams[run], runs, observer)?;
-                if better >= explained {
-                    (labels, explained) = (polished, better);
+            let last = trace.history.last().map_or(f64::NAN, |p| p.objective);
+            let mut reached = Reached {
+                labels: state.store().labels(run)?,
+                explained: sigma2[run * job.k..(run + 1) * job.k].iter().sum(),
+                objective: conclusion.objective.unwrap_or(last),
+            };
+            let mut stages = stages(job.method, &trace, state.marks(), facts.norm2, reached.explained);
+            for &polish in &job.polish {
+                if stages.iter().any(|s| matches!(s.stop, Stop::Cancelled | Stop::OutOfTime)) {
+                    break;
                 }
-                stages.push(stage("em-onmf", trace));
+                stages.push(self.polish(polish, &mut reached, streams[run], observer)?);
             }
-            if job.polish {
-                objective = facts.norm2 - explained;
+            let aim = job.aim();
+            if aim.rule == Rule::Power && !job.polish.is_empty() {
+                reached.objective = (facts.norm2 - reached.explained).max(0.0);
             }
-            // Σ cos has no unit; the others are squares of the data's.
-            let unit = if job.method.goal == Goal::Most && !job.polish { 1.0 } else { facts.scale };
             finished.push(Run {
                 stages,
-                objective: objective / unit / unit,
-                scaled_objective: objective,
-                relative_error: (1.0 - explained / facts.norm2).max(0.0).sqrt(),
-                labels,
+                objective: reached.objective / facts.scale.powi(aim.degree),
+                scaled_objective: reached.objective,
+                relative_error: relative_error(facts.norm2, reached.explained),
+                labels: reached.labels,
                 iterate_negativity: conclusion.negativity,
                 iterate_orthogonality: conclusion.orthogonality,
             });
         }
         Ok(finished)
     }
+
+    fn running<'r>(&self, method: &'r str, rule: Rule, stream: Stream, max_iterations: usize) -> Running<'r> {
+        Running {
+            method,
+            rule,
+            first: stream.run as usize,
+            runs: self.runs,
+            max_iterations,
+            norm2: self.problem.facts().norm2,
+            deadline: self.deadline,
+        }
+    }
+
+    /// Goes on from what was reached, and takes over what is better.
+    fn polish(
+        &self,
+        polish: Polish,
+        reached: &mut Reached,
+        stream: Stream,
+        observer: &mut dyn Observer,
+    ) -> Result<Stage> {
+        let Batch { problem, job, .. } = *self;
+        // Swaps improve what the answer is to be judged by; EM and moves are about ONMF.
+        let aim = job.aim();
+        let (mut state, limit) = polish.begin(problem, aim, &reached.labels, stream)?;
+        // A polish is short: what is saved is the work before it.
+        let mut unsaved = Unsaved(observer);
+        let checkpoint = |state: Saved, traces: &[Trace]| Checkpoint {
+            of: String::new(),
+            finished: vec![],
+            traces: traces.to_vec(),
+            state,
+        };
+        let running = self.running(polish.name(), aim.rule, stream, limit);
+        let trace = iterate(&mut *state, vec![Trace::default()], running, &mut unsaved, &checkpoint)?.remove(0);
+        let conclusion = state.conclude(0)?;
+        let sigma2 = dominant(problem.data, state.store(), &[0], &conclusion.centroids)?.sigma2;
+        let explained = sigma2.iter().sum();
+        let last = trace.history.last().map_or(f64::NAN, |p| p.objective);
+        let objective = conclusion.objective.unwrap_or(last);
+        let better = match aim.rule {
+            Rule::Power => explained >= reached.explained,
+            _ => !aim.better(reached.objective, objective),
+        };
+        if better {
+            *reached = Reached { labels: state.store().labels(0)?, explained, objective };
+        }
+        let norm2 = problem.facts().norm2;
+        Ok(Stage {
+            name: polish.name().to_string(),
+            aim,
+            relative_error: relative_error(norm2, reached.explained),
+            history: trace.history,
+            stop: trace.stop.unwrap_or(Stop::MaxIterations),
+        })
+    }
 }
 
-fn stage(method: &'static str, trace: Trace) -> Stage {
-    Stage { method, history: trace.history, stop: trace.stop.unwrap_or(Stop::MaxIterations) }
+/// The best partition of a run so far.
+struct Reached {
+    labels: Vec<i32>,
+    /// Σσ₁² of its clusters.
+    explained: f64,
+    /// The objective of the method, or of the last polish.
+    objective: f64,
+}
+
+fn relative_error(norm2: f64, explained: f64) -> f64 {
+    (1.0 - explained / norm2).max(0.0).sqrt()
+}
+
+/// The stages of a method: those that it marked, or one for all.
+fn stages(method: &'static Method, trace: &Trace, marks: &[Mark], norm2: f64, explained: f64) -> Vec<Stage> {
+    let stop = trace.stop.unwrap_or(Stop::MaxIterations);
+    let stage = |name: &str, history: &[Progress], relative_error: f64, stop: Stop| Stage {
+        name: name.to_string(),
+        aim: method,
+        relative_error,
+        history: history.to_vec(),
+        stop,
+    };
+    if marks.is_empty() {
+        return vec![stage(method.name, &trace.history, relative_error(norm2, explained), stop)];
+    }
+    let mut from = 0;
+    let of = |(at, mark): (usize, &Mark)| {
+        let history = &trace.history[from..(from + mark.iterations).min(trace.history.len())];
+        from += history.len();
+        let last = at + 1 == marks.len();
+        let stop = if last { stop } else { Stop::Converged };
+        stage(mark.name, history, (mark.objective / norm2).max(0.0).sqrt(), stop)
+    };
+    marks.iter().enumerate().map(of).collect()
 }
 
 /// An observer that sees everything but saves nothing.
@@ -334,37 +450,4 @@ impl Observer for Unsaved<'_> {
     fn iteration(&mut self, event: &Event) -> Go {
         self.0.iteration(event)
     }
-}
-
-/// EM-ONMF from given labels: its labels, what they explain, and its course.
-fn polish(
-    problem: &Problem,
-    labels: &[i32],
-    stream: Stream,
-    runs: usize,
-    observer: &mut dyn Observer,
-) -> Result<(Vec<i32>, f64, Trace)> {
-    let em = method("em-onmf")?;
-    let algorithm = em.with(&Values::new())?;
-    let start = Start::Labels(Arc::new(labels.to_vec()));
-    let mut state = algorithm.begin(problem, &start, &[stream])?;
-    let running = Running {
-        method: em.name,
-        first: stream.run as usize,
-        runs,
-        max_iterations: algorithm.max_iterations(&start),
-        norm2: problem.facts().norm2,
-    };
-    // A polish is short: what is saved is the work before it.
-    let mut quiet = Unsaved(observer);
-    let checkpoint = |state: Saved, traces: &[Trace]| Checkpoint {
-        of: String::new(),
-        finished: vec![],
-        traces: traces.to_vec(),
-        state,
-    };
-    let mut traces = iterate(&mut *state, vec![Trace::default()], running, &mut quiet, &checkpoint)?;
-    let guess = state.conclude(0)?.centroids;
-    let sigma2 = dominant(problem.data, state.store(), &[0], &guess)?.sigma2;
-    Ok((state.store().labels(0)?, sigma2.iter().sum(), traces.remove(0)))
 }

@@ -1,8 +1,10 @@
 //! The only iteration loop: it asks algorithms to step and decides when to stop.
 
+use std::time::Instant;
+
 use crate::checkpoint::{Checkpoint, Saved};
 use crate::error::Result;
-use crate::matrix::{Mat, Store};
+use crate::matrix::{Mat, Rule, Store};
 
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +15,8 @@ pub enum Stop {
     MaxIterations,
     /// The observer asked for it.
     Cancelled,
+    /// The time that was given is over.
+    OutOfTime,
 }
 
 impl Stop {
@@ -22,6 +26,7 @@ impl Stop {
             Stop::Converged => "converged",
             Stop::MaxIterations => "max-iterations",
             Stop::Cancelled => "cancelled",
+            Stop::OutOfTime => "out-of-time",
         }
     }
 }
@@ -41,8 +46,12 @@ pub struct Progress {
 /// One iteration, as an observer sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct Event<'a> {
-    /// Name of the method that runs.
+    /// Name of the method or polish that runs.
     pub method: &'a str,
+    /// Its present stage, for a method that has several.
+    pub stage: Option<&'a str>,
+    /// How it assigns points, which says what its objective is.
+    pub rule: Rule,
     /// Which run, from 0.
     pub run: usize,
     /// Of how many.
@@ -99,10 +108,25 @@ pub trait State {
     fn conclude(&mut self, run: usize) -> Result<Conclusion>;
     /// The arrays beside the data.
     fn store(&mut self) -> &mut dyn Store;
+    /// The stages so far, for a method that has several; their iterations add up to those of the run.
+    fn marks(&self) -> &[Mark] {
+        &[]
+    }
     /// All that the batch needs to go on to the same bits.
     fn save(&mut self) -> Result<Saved>;
     /// Goes back to what was saved, on a batch that was begun in the same way.
     fn restore(&mut self, saved: Saved) -> Result<()>;
+}
+
+/// A stage of a method that has several.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mark {
+    /// What it does.
+    pub name: &'static str,
+    /// How many iterations it took.
+    pub iterations: usize,
+    /// The objective of the best partition when it ended (scaled data).
+    pub objective: f64,
 }
 
 /// What a run hands over to the finish.
@@ -110,6 +134,8 @@ pub trait State {
 pub struct Conclusion {
     /// Guesses of the clusters' directions, features × k.
     pub centroids: Mat,
+    /// The method's own objective of what was reached (scaled data), where the last iteration has not told it.
+    pub objective: Option<f64>,
     /// `‖min(V, 0)‖/‖V‖` of the iterate.
     pub negativity: f64,
     /// `‖VVᵀ − I‖` of the iterate with rows scaled to norm 1.
@@ -128,8 +154,10 @@ pub struct Trace {
 /// Who is running, for observers.
 #[derive(Debug, Clone, Copy)]
 pub struct Running<'a> {
-    /// Name of the method.
+    /// Name of the method or polish.
     pub method: &'a str,
+    /// How it assigns points.
+    pub rule: Rule,
     /// Number of the batch's first run.
     pub first: usize,
     /// Number of all runs.
@@ -138,6 +166,8 @@ pub struct Running<'a> {
     pub max_iterations: usize,
     /// `‖M‖²` of the scaled data.
     pub norm2: f64,
+    /// When the time is over.
+    pub deadline: Option<Instant>,
 }
 
 /// Steps a batch of runs until every one has met its rule or the limit. `traces` are their courses so
@@ -166,6 +196,8 @@ pub fn iterate(
             }
             let event = Event {
                 method: running.method,
+                stage: state.marks().last().map(|mark| mark.name),
+                rule: running.rule,
                 run: running.first + run,
                 runs: running.runs,
                 ended: running.first + traces.iter().filter(|t| t.stop.is_some()).count(),
@@ -184,6 +216,10 @@ pub fn iterate(
                 observer.save(&checkpoint(state.save()?, &traces))?;
             }
             active.iter().for_each(|&run| traces[run].stop = Some(Stop::Cancelled));
+            break;
+        }
+        if running.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            active.iter().for_each(|&run| traces[run].stop = Some(Stop::OutOfTime));
             break;
         }
         if !active.is_empty() && observer.wants_to_save() {

@@ -11,11 +11,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use data::{DataArgs, Orientation, ReadArgs};
-pub use parse::{Origin, Polish};
+pub use parse::{Origin, Polishes};
 pub use values::{MethodValues, default, number};
 pub use what::{SceneArgs, What};
 
-use parse::{origin, polish, positive, seconds, seed, threads};
+use parse::{origin, polish, positive, seconds, seed, threads, time};
 
 /// Orthogonal nonnegative matrix factorization: clusters of nonnegative data, each with a direction,
 /// and a statement of how good the answer is.
@@ -78,7 +78,7 @@ pub struct ClusterArgs {
     /// Number of clusters
     #[arg(short, value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
     pub k: usize,
-    /// The method, see 'orthant methods' [default: onp-mf followed by --polish em]
+    /// The method, see 'orthant methods' [default: best]
     #[arg(short, long, value_name = "NAME", help_heading = "Method")]
     pub algorithm: Option<String>,
     /// random, residual, svd, nndsvd, labels:FILE or centroids:FILE [default: the method's usual one]
@@ -87,9 +87,12 @@ pub struct ClusterArgs {
     /// Runs from different random starts; the best objective wins
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
     pub runs: usize,
-    /// What improves the answer afterwards: em, or none [default: none; em if no method is named]
+    /// What improves the answer afterwards, in order: any of em, moves, swaps
     #[arg(long, value_name = "LIST", value_parser = polish, help_heading = "Method")]
-    pub polish: Option<Polish>,
+    pub polish: Option<Polishes>,
+    /// End after about this time with the best so far; the answer then depends on the machine
+    #[arg(long, value_name = "SECONDS", value_parser = time, allow_negative_numbers = true, help_heading = "Method")]
+    pub time: Option<f64>,
     /// Seed of all random numbers
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true, help_heading = "Method")]
     pub seed: u64,

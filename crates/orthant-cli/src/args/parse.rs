@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use orthant::algorithms::{POLISHES, Polish};
 use orthant::start::{STARTS, Start};
 
 /// Where to start: by name, or from a file.
@@ -16,12 +17,9 @@ pub enum Origin {
     Centroids(PathBuf),
 }
 
-/// What improves the answer afterwards.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Polish {
-    /// EM-ONMF from the labels that were found.
-    pub em: bool,
-}
+/// What improves the answer afterwards, in order.
+#[derive(Debug, Clone, Default)]
+pub struct Polishes(pub Vec<Polish>);
 
 /// A whole number from 1.
 pub fn positive(text: &str) -> Result<usize, String> {
@@ -51,6 +49,12 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     parsed.ok_or_else(|| "a number of seconds from 0 is needed".into())
 }
 
+/// A time limit in seconds.
+pub fn time(text: &str) -> Result<f64, String> {
+    let parsed = text.parse().ok().filter(|s: &f64| *s > 0.0 && Duration::try_from_secs_f64(*s).is_ok());
+    parsed.ok_or_else(|| "a number of seconds above 0 is needed".into())
+}
+
 /// A start.
 pub fn origin(text: &str) -> Result<Origin, String> {
     match text.split_once(':') {
@@ -64,18 +68,13 @@ pub fn origin(text: &str) -> Result<Origin, String> {
 }
 
 /// A list of polishing steps.
-pub fn polish(text: &str) -> Result<Polish, String> {
-    let mut polish = Polish::default();
+pub fn polish(text: &str) -> Result<Polishes, String> {
     if text == "none" {
-        return Ok(polish);
+        return Ok(Polishes::default());
     }
-    for step in text.split(',') {
-        match step {
-            "em" => polish.em = true,
-            _ => return Err(format!("'{step}' is neither em nor none")),
-        }
-    }
-    Ok(polish)
+    let known: Vec<&str> = POLISHES.iter().map(|p| p.0).collect();
+    let one = |step| Polish::named(step).map_err(|_| format!("'{step}' is none of {}, none", known.join(", ")));
+    Ok(Polishes(text.split(',').map(one).collect::<Result<_, _>>()?))
 }
 
 /// Height and width of an image.

@@ -55,7 +55,11 @@ fn capitalised(text: &str) -> String {
 
 /// A parameter's default in print.
 pub fn default(parameter: &Parameter) -> String {
-    if parameter.default.is_nan() { "its own choice".into() } else { number(parameter.default) }
+    match parameter.names.get(parameter.default as usize) {
+        Some(name) => (*name).into(),
+        None if parameter.default.is_nan() => "its own choice".into(),
+        None => number(parameter.default),
+    }
 }
 
 /// A number in print, short.
@@ -67,18 +71,27 @@ fn finite(text: &str) -> Result<f64, String> {
     text.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(|| "a number is needed".into())
 }
 
+/// A value by its name.
+fn named(names: &'static [&'static str]) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync {
+    move |text| {
+        let at = names.iter().position(|name| *name == text);
+        at.map(|at| at as f64).ok_or_else(|| format!("one of {} is needed", names.join(", ")))
+    }
+}
+
 impl Args for MethodValues {
     fn augment_args(command: Command) -> Command {
         parameters().into_iter().fold(command, |command, (name, users)| {
-            command.arg(
-                Arg::new(name)
-                    .long(name)
-                    .value_name("X")
-                    .value_parser(finite)
-                    .allow_negative_numbers(true)
-                    .help(help(&users))
-                    .help_heading("Parameters of the methods"),
-            )
+            let names = users[0].1.names;
+            let arg = Arg::new(name)
+                .long(name)
+                .allow_negative_numbers(true)
+                .help(help(&users))
+                .help_heading("Parameters of the methods");
+            command.arg(match names {
+                [] => arg.value_name("X").value_parser(finite),
+                _ => arg.value_name(names.join("|")).value_parser(named(names)),
+            })
         })
     }
 

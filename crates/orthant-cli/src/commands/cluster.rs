@@ -8,7 +8,7 @@ use orthant::algorithms::method;
 use orthant::checkpoint::Checkpoint;
 use orthant::finish::Solution;
 use orthant::matrix::{Data, Mat, Rule};
-use orthant::pipeline::resume;
+use orthant::pipeline::{DEFAULT_METHOD, resume};
 use orthant::report::{self, Features, Made, Report};
 use orthant::run::Stop;
 use orthant::start::Start;
@@ -18,7 +18,6 @@ use serde_json::json;
 
 use crate::args::{ClusterArgs, Origin};
 use crate::load::{self, Input};
-use crate::naming::DEFAULT;
 use crate::output::{Folder, print_json};
 use crate::progress::{Watch, duration};
 use crate::{interrupt, made, summary};
@@ -94,10 +93,7 @@ fn check_checkpoint(path: &Path, resumed: Option<&Path>) -> Result<()> {
 
 /// What to do, checked before any file is read.
 fn job(args: &ClusterArgs) -> Result<Job> {
-    let (name, polish) = match &args.algorithm {
-        Some(name) => (name.as_str(), false),
-        None => DEFAULT,
-    };
+    let name = args.algorithm.as_deref().unwrap_or(DEFAULT_METHOD);
     let job = Job {
         method: method(name)?,
         k: args.k,
@@ -105,7 +101,8 @@ fn job(args: &ClusterArgs) -> Result<Job> {
         start: None,
         runs: args.runs,
         seed: args.seed,
-        polish: args.polish.map_or(polish, |polish| polish.em),
+        polish: args.polish.as_ref().map_or(vec![], |polish| polish.0.clone()),
+        time: args.time,
     };
     job.method.with(&job.values)?;
     Ok(job)
@@ -159,7 +156,7 @@ fn in_words(input: &Input, job: &Job, outcome: &Outcome) -> Result<String> {
     let (best, certificate, solution) = (outcome.best(), &outcome.certificate, &outcome.solution);
     let mut text = String::new();
     let mut say = |name: &str, what: String| text.push_str(&format!("{name:<16}{what}\n"));
-    let polish = if job.polish { " + EM" } else { "" };
+    let polish: String = job.polish.iter().map(|p| format!(", {}", p.name())).collect();
     let runs = outcome.runs.len();
     let of_runs = if runs > 1 { format!(", best of {runs} runs") } else { String::new() };
     say("method", format!("{}{polish}, start {}{of_runs}", job.method.title, job.start().name()));
@@ -167,6 +164,7 @@ fn in_words(input: &Input, job: &Job, outcome: &Outcome) -> Result<String> {
         Stop::Converged => "converged",
         Stop::MaxIterations => "limit of iterations reached",
         Stop::Cancelled => "stopped by Ctrl-C: the best so far",
+        Stop::OutOfTime => "the time was over: the best so far, which another machine may not find",
     };
     say("iterations", format!("{} in {}, {stopped}", best.iterations(), duration(outcome.seconds)));
     say(
@@ -177,8 +175,8 @@ fn in_words(input: &Input, job: &Job, outcome: &Outcome) -> Result<String> {
         ),
     );
     say("explained", format!("{:.2} % of what rank {} can explain", certificate.energy_share * 100.0, job.k));
-    if job.method.objective != "‖M − UV‖²" && !job.polish {
-        say("objective", format!("{} = {}", job.method.objective, best.objective));
+    if job.aim().objective != "‖M − UV‖²" {
+        say("objective", format!("{} = {}", job.aim().objective, best.objective));
     }
     say("sizes", sizes(solution));
     if !solution.refilled.is_empty() {
@@ -225,7 +223,7 @@ fn write(
     folder.text("labels.txt", &labels)?;
     folder.matrix("centroids.npy", &solution.u.transpose())?;
     folder.list("weights.npy", &solution.v)?;
-    let rule = summary::rule(job);
+    let rule = job.aim().rule;
     let compared = match rule {
         // Directions: U up to the lengths of its columns.
         Rule::Power => "centroids.npy",

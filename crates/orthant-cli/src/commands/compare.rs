@@ -183,7 +183,8 @@ fn object(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Re
         row.insert("title".into(), json!(contender.title()));
         row.insert("algorithm".into(), json!(contender.method.name));
         row.insert("start".into(), json!(contender.start.name()));
-        row.insert("polish".into(), if contender.polish { json!(["em"]) } else { json!([]) });
+        let polish: Vec<&str> = contender.polish.iter().map(|p| p.name()).collect();
+        row.insert("polish".into(), json!(polish));
         match figures {
             Ok(figures) => row.append(&mut figures.object()),
             Err(problem) => drop(row.insert("problem".into(), json!(problem))),
@@ -254,7 +255,8 @@ fn csv(rows: &[Row]) -> String {
     }
     text.push_str(",iterations_mean,seconds_per_run,problem\n");
     for (contender, figures) in rows {
-        let polish = if contender.polish { "em" } else { "" };
+        let polish: Vec<&str> = contender.polish.iter().map(|p| p.name()).collect();
+        let polish = polish.join("+");
         text.push_str(&format!("{},{},{polish},", contender.method.name, contender.start.name()));
         match figures {
             Ok(f) => {

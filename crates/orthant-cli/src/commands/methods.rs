@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 use orthant::algorithms::{Goal, METHODS, Method};
+use orthant::pipeline::DEFAULT_METHOD;
 use serde_json::{Map, Value, json};
 
 use crate::args::{MethodsArgs, default, number};
-use crate::naming::{DEFAULT, find};
+use crate::naming::find;
 use crate::output::{print, print_json};
 use crate::summary::RULES;
 
@@ -34,10 +35,8 @@ fn in_short(methods: &[&Method]) -> String {
         text.push_str(&format!("{:<18} {}\n", m.name, m.summary));
         text.push_str(&format!("{:<18} start {}; {}\n", "", m.starts.join(" or "), parameters.join(", ")));
     }
-    let (name, polish) = DEFAULT;
-    let polish = if polish { " --polish em" } else { "" };
     text.push_str(&format!(
-        "\nUnless a method is named, cluster runs {name}{polish}. 'orthant methods NAME' tells more about one.\n"
+        "\nUnless a method is named, cluster runs {DEFAULT_METHOD}. 'orthant methods NAME' tells more about one.\n"
     ));
     text
 }
@@ -57,13 +56,15 @@ fn in_full(m: &Method) -> String {
     for p in m.parameters {
         let (least, most) = p.range;
         let kind = if p.whole { "whole, " } else { "" };
+        let range = match p.names {
+            [] => format!("{kind}{} to {}", number(least), number(most)),
+            names => names.join(", "),
+        };
         let name = format!("--{}", p.name);
         text.push_str(&format!(
-            "  {name:<18}{}\n  {:<18}{kind}{} to {}; unless set: {}\n",
+            "  {name:<18}{}\n  {:<18}{range}; unless set: {}\n",
             p.help,
             "",
-            number(least),
-            number(most),
             default(p)
         ));
     }
@@ -76,7 +77,7 @@ fn object(m: &Method) -> Value {
         .parameters
         .iter()
         .map(|p| {
-            let about = json!({"default": p.default, "least": p.range.0, "most": p.range.1, "whole": p.whole, "help": p.help});
+            let about = json!({"default": p.default, "least": p.range.0, "most": p.range.1, "whole": p.whole, "names": p.names, "help": p.help});
             (p.name.to_string(), about)
         })
         .collect();

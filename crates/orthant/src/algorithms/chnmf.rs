@@ -4,14 +4,14 @@
 //! Updates: `U ← U ∘ MVᵀ / (U·VVᵀ)`; `V ← V ∘ UᵀM / (V·MᵀU·V)`; entries stay above a floor.
 //! Cost of an iteration: one pass over M, as `MVᵀ` of the new V is summed in the pass that updates it.
 
-use super::multiplicative::{Limits, conclude};
+use super::multiplicative::{Limits, begin, conclude};
 use super::{Algorithm, Setting};
 use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
 use crate::matrix::{Mat, Store};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State};
-use crate::start::{self, Start, Stream};
+use crate::start::{Start, Stream};
 use rand::RngExt;
 
 /// CHNMF with its parameters.
@@ -43,14 +43,7 @@ impl Algorithm for Chnmf {
         start: &Start,
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
-        start.check(problem)?;
-        assert_eq!(streams.len(), 1, "the table says that runs of CHNMF are not batched");
-        let mut store = problem.data.store()?;
-        let own = start::v(start, problem, &mut *store, streams[0])?;
-        if !matches!(start, Start::Random | Start::Nndsvd) {
-            // Zeros never change under multiplication.
-            store.take_positive(&vec![1.0; problem.k], 1e-10)?;
-        }
+        let (mut store, own) = begin(problem, start, streams)?;
         let (mvt, vvt) = store.sum()?;
         let u = own.unwrap_or_else(|| {
             if *start == Start::Random {

@@ -24,7 +24,14 @@ pub struct EmOnmf {
     pub max_iterations: usize,
 }
 
-struct Directions;
+impl Default for EmOnmf {
+    fn default() -> Self {
+        EmOnmf { max_iterations: 100 }
+    }
+}
+
+#[derive(Clone)]
+pub(super) struct Directions;
 
 impl Model for Directions {
     const RULE: Rule = Rule::Power;

@@ -18,7 +18,8 @@ pub struct KMeans {
     pub max_iterations: usize,
 }
 
-struct Means;
+#[derive(Clone)]
+pub(super) struct Means;
 
 impl Model for Means {
     const RULE: Rule = Rule::Euclid;
@@ -26,6 +27,10 @@ impl Model for Means {
     fn centroids(&self, mut sums: Mat, weight: &[f64]) -> Mat {
         sums.scale_columns(&weight.iter().map(|w| if *w > 0.0 { 1.0 / w } else { 0.0 }).collect::<Vec<_>>());
         sums
+    }
+
+    fn of_points(&self, points: Mat) -> Mat {
+        points
     }
 
     fn objective(&self, _problem: &Problem, value: f64) -> f64 {

@@ -1,5 +1,5 @@
-//! What EM-ONMF, k-means and spherical k-means share: assign every point to a centroid, sum the points
-//! of each cluster in the same pass, make new centroids of the sums, until no label changes.
+//! What EM-ONMF, KL-ONMF, k-means and spherical k-means share: assign every point to a centroid, sum the
+//! points of each cluster in the same pass, make new centroids of the sums, until no label changes.
 //!
 //! All runs of a batch go through one pass: their centroids stand side by side.
 
@@ -14,11 +14,21 @@ use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State};
 use crate::start::{Start, Stream, centroids};
 
-/// What the three differ in.
+/// What they differ in.
 pub(super) trait Model {
     const RULE: Rule;
+    /// Whether a larger objective is better.
+    const MOST: bool = false;
     /// New centroids (features × k) from the sums of one run; columns of empty clusters are mended after.
     fn centroids(&self, sums: Mat, weight: &[f64]) -> Mat;
+    /// Points (columns) as centroids.
+    fn of_points(&self, points: Mat) -> Mat {
+        points.with_unit_columns()
+    }
+    /// What the centroids say of the clusters' directions: a guess for the finish.
+    fn directions(&self, centroids: &Mat) -> Mat {
+        centroids.clone()
+    }
     /// The objective from the summed values of one run.
     fn objective(&self, problem: &Problem, value: f64) -> f64;
     /// Whether the objective says that no centroid could do better.
@@ -31,16 +41,19 @@ pub(super) trait Model {
         _problem: &Problem,
         _store: &mut dyn Store,
         _runs: &[usize],
-        u: Mat,
+        _guess: Mat,
     ) -> Result<Option<Mat>> {
-        let _ = u;
+        Ok(None)
+    }
+    /// The objective of a run's partition, where it is not that of the last pass.
+    fn final_objective(&self, _problem: &Problem, _store: &mut dyn Store, _run: usize) -> Result<Option<f64>> {
         Ok(None)
     }
 }
 
-struct Run {
+pub(super) struct Run {
     /// Centroids, features × k.
-    u: Mat,
+    pub(super) u: Mat,
     generator: ChaCha8Rng,
     /// Whether `u` is exact for the present labels.
     exact: bool,
@@ -49,8 +62,8 @@ struct Run {
 pub(super) struct Lloyd<'a, M> {
     model: M,
     problem: &'a Problem<'a>,
-    store: Box<dyn Store + 'a>,
-    runs: Vec<Run>,
+    pub(super) store: Box<dyn Store + 'a>,
+    pub(super) runs: Vec<Run>,
 }
 
 impl<'a, M: Model> Lloyd<'a, M> {
@@ -71,15 +84,36 @@ impl<'a, M: Model> Lloyd<'a, M> {
         Ok(Lloyd { model, problem, store: problem.data.store()?, runs })
     }
 
+    /// From given centroids, one set for each run; the store may hold labels already.
+    pub(super) fn from_centroids(
+        model: M,
+        problem: &'a Problem<'a>,
+        store: Box<dyn Store + 'a>,
+        runs: Vec<(Mat, ChaCha8Rng)>,
+    ) -> Self {
+        let runs = runs.into_iter().map(|(u, generator)| Run { u, generator, exact: false }).collect();
+        Lloyd { model, problem, store, runs }
+    }
+
+    /// Steps all runs until no label changes, at most so often; gives back the store with their labels.
+    pub(super) fn into_labels(mut self, steps: usize) -> Result<Box<dyn Store + 'a>> {
+        let mut active: Vec<usize> = (0..self.runs.len()).collect();
+        for _ in 0..steps {
+            let progress = self.step(&active)?;
+            active = active.iter().zip(&progress).filter(|(_, p)| !p.converged).map(|(&run, _)| run).collect();
+            if active.is_empty() {
+                break;
+            }
+        }
+        Ok(self.store)
+    }
+
     /// An empty cluster starts anew from a random point. [P, Alg. 1: "randomly transfer a point"]
     fn mend(&mut self, run: usize, weight: &[f64]) -> Result<()> {
         let candidates = self.problem.candidates(M::RULE == Rule::Euclid);
         for (i, _) in weight.iter().enumerate().filter(|(_, w)| **w <= 0.0) {
             let point = candidates.get(self.runs[run].generator.random_range(0..candidates.len()));
-            let mut column = self.problem.data.gather(&[point])?;
-            if M::RULE != Rule::Euclid {
-                column = column.with_unit_columns();
-            }
+            let column = self.model.of_points(self.problem.data.gather(&[point])?);
             self.runs[run].u.set_column(i, &column.data);
         }
         Ok(())
@@ -133,7 +167,9 @@ impl<M: Model> State for Lloyd<'_, M> {
     }
 
     fn conclude(&mut self, run: usize) -> Result<Conclusion> {
-        Ok(Conclusion { centroids: self.runs[run].u.clone(), negativity: 0.0, orthogonality: 0.0 })
+        let objective = self.model.final_objective(self.problem, &mut *self.store, run)?;
+        let centroids = self.model.directions(&self.runs[run].u);
+        Ok(Conclusion { centroids, objective, negativity: 0.0, orthogonality: 0.0 })
     }
 
     fn store(&mut self) -> &mut dyn Store {

@@ -3,18 +3,25 @@
 //! A new one is a file here and a line in [`METHODS`]; the command line, Python, the conformance tests
 //! and the documentation read the table. See CONTRIBUTING.md.
 
+mod best;
 mod chnmf;
 mod em_onmf;
+mod improve;
 mod k_means;
+mod kl_onmf;
 mod lloyd;
 mod multiplicative;
 mod o_pnmf;
 mod onp_mf;
 mod spherical_k_means;
 
+pub use best::{Best, EFFORTS, Effort};
 pub use chnmf::Chnmf;
 pub use em_onmf::EmOnmf;
+pub use improve::{POLISHES, Polish};
 pub use k_means::KMeans;
+pub use kl_onmf::KlOnmf;
+pub(crate) use kl_onmf::logarithms;
 pub use o_pnmf::OPnmf;
 pub use onp_mf::OnpMf;
 pub use spherical_k_means::SphericalKMeans;
@@ -58,6 +65,8 @@ pub struct Parameter {
     pub range: (f64, f64),
     /// Whether only whole numbers make sense.
     pub whole: bool,
+    /// Names of the values 0, 1, … where it has names instead of numbers.
+    pub names: &'static [&'static str],
     /// One line of help.
     pub help: &'static str,
 }
@@ -111,6 +120,8 @@ pub struct Method {
     pub objective: &'static str,
     /// Which way is better.
     pub goal: Goal,
+    /// How it grows with the data: cM has c to this power times the objective.
+    pub degree: i32,
     /// How a new point is assigned.
     pub rule: Rule,
     /// Its parameters.
@@ -140,15 +151,28 @@ impl Setting<'_> {
 }
 
 const fn whole(name: &'static str, default: f64, least: f64, help: &'static str) -> Parameter {
-    Parameter { name, default, range: (least, 1e15), whole: true, help }
+    Parameter { name, default, range: (least, 1e15), whole: true, names: &[], help }
 }
 
 const fn real(name: &'static str, default: f64, range: (f64, f64), help: &'static str) -> Parameter {
-    Parameter { name, default, range, whole: false, help }
+    Parameter { name, default, range, whole: false, names: &[], help }
 }
 
+static BEST: [Parameter; 1] = [Parameter {
+    name: "effort",
+    default: 1.0,
+    range: (0.0, 3.0),
+    whole: true,
+    names: EFFORTS,
+    help: "how much work to put in (endless: until the time is over or it is stopped)",
+}];
 const ASSIGNING: &[Parameter] = &[whole("max-iterations", 100.0, 1.0, "stop after this many iterations")];
 const KMEANS: &[Parameter] = &[whole("max-iterations", 300.0, 1.0, "stop after this many iterations")];
+
+const KL: &[Parameter] = &[
+    whole("max-iterations", 100.0, 1.0, "stop after this many iterations"),
+    real("smoothing", 0.1, (1e-12, 1e6), "what is added to the centroids in the loop, relative to their mean entry"),
+];
 
 const fn multiplicative(tolerance: f64, help: &'static str) -> [Parameter; 3] {
     [
@@ -168,6 +192,21 @@ static O_PNMF: [Parameter; 3] = multiplicative(1e-5, "stop when V changes by les
 /// All methods.
 pub static METHODS: &[Method] = &[
     Method {
+        name: "best",
+        title: "best",
+        summary: "several continuations and starts, each polished, then moves and swaps on the best of them",
+        signed: false,
+        zero_is_a_point: false,
+        batched: false,
+        starts: &["svd"],
+        objective: "‖M − UV‖²",
+        goal: Goal::Least,
+        degree: 2,
+        rule: Rule::Power,
+        parameters: &BEST,
+        build: |s| Box::new(Best::from_setting(s)),
+    },
+    Method {
         name: "onp-mf",
         title: "ONP-MF",
         summary: "augmented Lagrangian: orthogonal at every step, nonnegative in the limit (Alg. 2 of the paper)",
@@ -177,6 +216,7 @@ pub static METHODS: &[Method] = &[
         starts: &["svd"],
         objective: "‖M − UV‖²",
         goal: Goal::Least,
+        degree: 2,
         rule: Rule::Power,
         parameters: onp_mf::PARAMETERS,
         build: |s| Box::new(OnpMf::from_setting(s)),
@@ -191,9 +231,30 @@ pub static METHODS: &[Method] = &[
         starts: &["random", "residual"],
         objective: "‖M − UV‖²",
         goal: Goal::Least,
+        degree: 2,
         rule: Rule::Power,
         parameters: ASSIGNING,
         build: |s| Box::new(EmOnmf { max_iterations: s.get("max-iterations") as usize }),
+    },
+    Method {
+        name: "kl-onmf",
+        title: "KL-ONMF",
+        summary: "ONMF with the Kullback–Leibler divergence, for counts: a hard mixture of multinomials",
+        signed: false,
+        zero_is_a_point: false,
+        batched: true,
+        starts: &["random", "residual"],
+        objective: "D_KL(M | UV)",
+        goal: Goal::Least,
+        degree: 1,
+        rule: Rule::Kl,
+        parameters: KL,
+        build: |s| {
+            Box::new(KlOnmf {
+                max_iterations: s.get("max-iterations") as usize,
+                smoothing: s.get("smoothing"),
+            })
+        },
     },
     Method {
         name: "chnmf",
@@ -205,6 +266,7 @@ pub static METHODS: &[Method] = &[
         starts: &["random", "nndsvd"],
         objective: "‖M − UV‖²",
         goal: Goal::Least,
+        degree: 2,
         rule: Rule::Power,
         parameters: &CHNMF,
         build: |s| Box::new(Chnmf::from_setting(s)),
@@ -219,6 +281,7 @@ pub static METHODS: &[Method] = &[
         starts: &["random", "nndsvd"],
         objective: "‖M − MVᵀV‖²",
         goal: Goal::Least,
+        degree: 2,
         rule: Rule::Power,
         parameters: &O_PNMF,
         build: |s| Box::new(OPnmf::from_setting(s)),
@@ -233,6 +296,7 @@ pub static METHODS: &[Method] = &[
         starts: &["random", "residual"],
         objective: "inertia",
         goal: Goal::Least,
+        degree: 2,
         rule: Rule::Euclid,
         parameters: KMEANS,
         build: |s| Box::new(KMeans { max_iterations: s.get("max-iterations") as usize }),
@@ -247,6 +311,7 @@ pub static METHODS: &[Method] = &[
         starts: &["random", "residual"],
         objective: "Σ cos",
         goal: Goal::Most,
+        degree: 0,
         rule: Rule::Cosine,
         parameters: KMEANS,
         build: |s| Box::new(SphericalKMeans { max_iterations: s.get("max-iterations") as usize }),

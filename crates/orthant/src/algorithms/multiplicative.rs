@@ -2,7 +2,9 @@
 
 use crate::error::Result;
 use crate::matrix::{Mat, Store};
+use crate::prepare::Problem;
 use crate::run::Conclusion;
+use crate::start::{self, Start, Stream};
 
 /// Parameters of a multiplicative method.
 #[derive(Debug, Clone, Copy)]
@@ -22,11 +24,27 @@ impl Limits {
     }
 
     /// 5000 iterations from random starts, 20000 from SVD-based ones. [P, Sec. 4]
-    pub(super) fn max_iterations(&self, start: &crate::start::Start) -> usize {
-        use crate::start::Start;
+    pub(super) fn max_iterations(&self, start: &Start) -> usize {
         let usual = if matches!(start, Start::Svd | Start::Nndsvd) { 20000 } else { 5000 };
         self.max_iterations.unwrap_or(usual)
     }
+}
+
+/// A store with a positive V, and U where the start has one of its own.
+pub(super) fn begin<'a>(
+    problem: &'a Problem<'a>,
+    start: &Start,
+    streams: &[Stream],
+) -> Result<(Box<dyn Store + 'a>, Option<Mat>)> {
+    start.check(problem)?;
+    assert_eq!(streams.len(), 1, "the table says that runs of multiplicative methods are not batched");
+    let mut store = problem.data.store()?;
+    let own = start::v(start, problem, &mut *store, streams[0])?;
+    if !matches!(start, Start::Random | Start::Nndsvd) {
+        // Zeros never change under multiplication.
+        store.take_positive(&vec![1.0; problem.k], 1e-10)?;
+    }
+    Ok((store, own))
 }
 
 /// Labels are the largest entries of each column of V.
@@ -40,5 +58,5 @@ pub(super) fn conclude(store: &mut dyn Store, run: usize) -> Result<Conclusion> 
             k,
             |i, j| if i == j { 0.0 } else { vvt[(i, j)] / (vvt[(i, i)] * vvt[(j, j)]).sqrt() },
         );
-    Ok(Conclusion { centroids: mvt, negativity: 0.0, orthogonality: cosines.norm2().sqrt() })
+    Ok(Conclusion { centroids: mvt, objective: None, negativity: 0.0, orthogonality: cosines.norm2().sqrt() })
 }

@@ -6,14 +6,14 @@
 //! CHNMF's V step with U = MVᵀ. The published codes always form XXᵀ (points × points); here that is done
 //! only where it is smaller than the data, and then an iteration is one product with it.
 
-use super::multiplicative::{Limits, conclude};
+use super::multiplicative::{Limits, begin, conclude};
 use super::{Algorithm, Setting};
 use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
 use crate::matrix::{Mat, Store};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State};
-use crate::start::{self, Start, Stream};
+use crate::start::{Start, Stream};
 
 /// O-PNMF with its parameters.
 #[derive(Debug, Clone, Copy)]
@@ -44,14 +44,7 @@ impl Algorithm for OPnmf {
         start: &Start,
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
-        start.check(problem)?;
-        assert_eq!(streams.len(), 1, "the table says that runs of O-PNMF are not batched");
-        let mut store = problem.data.store()?;
-        start::v(start, problem, &mut *store, streams[0])?;
-        if !matches!(start, Start::Random | Start::Nndsvd) {
-            // Zeros never change under multiplication.
-            store.take_positive(&vec![1.0; problem.k], 1e-10)?;
-        }
+        let (mut store, _) = begin(problem, start, streams)?;
         let shape = problem.data.shape();
         if shape.points.saturating_mul(shape.points) < shape.nonzeros {
             let w = Mat { rows: shape.points, cols: problem.k, data: store.v()? };
@@ -156,7 +149,10 @@ impl State for GramState<'_> {
 
     fn conclude(&mut self, run: usize) -> Result<Conclusion> {
         self.store.set_v(self.w.cols, &self.w.data)?;
-        conclude(&mut *self.store, run)
+        // That of the last W, where an iteration reports the one that it began with.
+        let (s, vvt) = self.store.sum()?;
+        let objective = self.problem.facts().norm2 - 2.0 * s.norm2() + s.transpose_times(&s).dot(&vvt);
+        Ok(Conclusion { objective: Some(objective.max(0.0)), ..conclude(&mut *self.store, run)? })
     }
 
     fn store(&mut self) -> &mut dyn Store {

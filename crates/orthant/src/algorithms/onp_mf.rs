@@ -256,8 +256,12 @@ impl State for OnpState<'_> {
         }
         self.store.label_by_v(run)?;
         let (mvt, vvt) = self.store.sum()?;
+        let u = mvt.map(|x| x.max(0.0));
+        // That of the last V, where an iteration reports the one that it began with.
+        let objective = self.problem.facts().norm2 - 2.0 * u.norm2() + u.transpose_times(&u).dot(&vvt);
         Ok(Conclusion {
-            centroids: mvt.map(|x| x.max(0.0)),
+            centroids: u,
+            objective: Some(objective.max(0.0)),
             negativity: (self.negative2 / self.problem.k as f64).sqrt(),
             orthogonality: vvt.plus(-1.0, &Mat::identity(self.problem.k)).norm2().sqrt(),
         })

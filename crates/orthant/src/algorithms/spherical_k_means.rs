@@ -18,10 +18,12 @@ pub struct SphericalKMeans {
     pub max_iterations: usize,
 }
 
-struct Cosines;
+#[derive(Clone)]
+pub(super) struct Cosines;
 
 impl Model for Cosines {
     const RULE: Rule = Rule::Cosine;
+    const MOST: bool = true;
 
     fn centroids(&self, sums: Mat, _weight: &[f64]) -> Mat {
         sums.with_unit_columns()

@@ -82,7 +82,7 @@ pub enum Rule {
     Cosine,
     /// k-means: the smallest `‖m − c‖²`; adds `w·m`. Value: `Σ w‖m − c‖²`.
     Euclid,
-    /// KL: the largest `Σ_f m_f·l_f` for given logarithms l; adds `w·m`. Value: `Σ w·mᵀl`.
+    /// KL: the largest `mᵀl` for given logarithms l of distributions; adds `w·m`. Value: `Σ w·mᵀl`.
     Kl,
 }
 
@@ -140,6 +140,21 @@ pub struct Multiplied {
     pub cross: f64,
     /// `‖V old‖²`.
     pub old2: f64,
+}
+
+/// A point that may change its cluster.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Move {
+    /// The point.
+    pub point: usize,
+    /// Its cluster.
+    pub from: usize,
+    /// Another one.
+    pub to: usize,
+    /// Its weight.
+    pub weight: f64,
+    /// By how much Σσ₁² would grow at least.
+    pub gain: f64,
 }
 
 /// What [`Store::residual`] returns.
@@ -228,10 +243,19 @@ pub trait Store: Send {
     /// What would be left of each point's residual, in total, if each candidate column were added to
     /// the directions (or centres) settled so far.
     fn explain(&mut self, candidates: &Mat, rule: Rule) -> Result<Vec<f64>>;
-    /// Settles a direction (or centre).
-    fn settle(&mut self, column: &Mat, rule: Rule) -> Result<()>;
+    /// Settles directions (or centres).
+    fn settle(&mut self, columns: &Mat, rule: Rule) -> Result<()>;
     /// Forgets all settled directions.
     fn unsettle(&mut self, rule: Rule) -> Result<()>;
+    /// What would be left in total if column i of `u` gave way to a candidate: candidates × k.
+    fn replace(&mut self, u: &Mat, candidates: &Mat, rule: Rule) -> Result<Mat>;
+    /// The most promising moves of single points between the clusters of a start, best first, whether
+    /// they gain or not; `u` are the clusters' dominant vectors and `sigma2` their σ₁².
+    fn moves(&mut self, u: &Mat, sigma2: &[f64], start: usize, most: usize) -> Result<Vec<Move>>;
+    /// Gives some points of a start other labels.
+    fn relabel(&mut self, start: usize, labels: &[(usize, usize)]) -> Result<()>;
+    /// `Σⱼ wⱼ·Σ_f m log(m/Σm)`: the part of the KL divergence that no factors change.
+    fn information(&mut self) -> Result<f64>;
     /// The points at the given fractions (in [0, 1)) of the summed residuals; none where nothing is left.
     fn sample(&mut self, fractions: &[f64]) -> Result<Vec<Option<usize>>>;
     /// Everything about a partition with unit directions `u` (features × k), recomputed from the data.

@@ -10,6 +10,7 @@ mod sparse;
 pub use data::{Data, Facts, Precision, Rule, Shape, Store};
 pub use dense::Dense;
 pub use kernels::Real;
+pub(crate) use local::change;
 pub use local::{AnyPoints, open, open_any};
 pub use small::Mat;
 pub use sparse::{Csr, Index};

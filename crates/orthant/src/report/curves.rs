@@ -5,8 +5,9 @@ use serde::Serialize;
 use super::Report;
 use super::chart::{Axis, Level, Lines, Mark, Marker, Series, lines};
 use super::number::{counted, decimals, significant};
+use super::page::{Table, table};
 use super::words;
-use crate::algorithms::{Goal, method};
+use crate::algorithms::method;
 use crate::error::Result;
 use crate::evaluate;
 use crate::matrix::Rule;
@@ -50,11 +51,10 @@ enum Unit {
 
 impl Unit {
     fn of(stage: &Stage) -> Unit {
-        match method(stage.method).map(|m| (m.rule, m.goal, m.objective)) {
-            Ok((Rule::Power | Rule::Euclid, Goal::Least, _)) => Unit::Error,
-            Ok((Rule::Cosine, _, _)) => Unit::MeanCosine,
-            Ok((_, _, name)) => Unit::Own(name),
-            Err(_) => Unit::Error,
+        match stage.aim.rule {
+            Rule::Power | Rule::Euclid => Unit::Error,
+            Rule::Cosine => Unit::MeanCosine,
+            Rule::Kl => Unit::Own(stage.aim.objective),
         }
     }
 
@@ -115,12 +115,17 @@ fn marks(run: &Run, within: impl Fn(&Stage) -> bool) -> Vec<Mark> {
     let mut marks = vec![];
     for (s, stage) in run.stages.iter().enumerate() {
         if s > 0 && within(stage) && !stage.history.is_empty() {
-            let title = method(stage.method).map_or(stage.method, |m| m.title);
-            marks.push(Mark { x: done as f64 + 0.5, label: format!("then {title}") });
+            // Few stages are named where they begin; many go by their number in the table.
+            let label = if run.stages.len() > 3 {
+                (s + 1).to_string()
+            } else {
+                format!("then {}", words::stage(&stage.name))
+            };
+            marks.push(Mark { x: done as f64 + 0.5, label });
         }
         done += stage.history.len();
     }
-    marks.truncate(8);
+    marks.truncate(30);
     marks
 }
 
@@ -177,11 +182,12 @@ pub(super) fn figures(report: &Report) -> Vec<Figure> {
 
 /// The residual of the method's own stage: what its stopping rule looks at.
 fn residuals(report: &Report) -> Option<Figure> {
-    let name = report.outcome.best().stages.first()?.method;
+    // The stages of a search differ in what they look at.
+    let name = report.outcome.best().stages.first().map(|s| s.name.as_str()).filter(|n| method(n).is_ok())?;
     let all: Vec<Series> = drawn(report)
         .into_iter()
         .map(|run| {
-            let own = steps(&report.outcome.runs[run]).filter(|(_, stage, _)| stage.method == name);
+            let own = steps(&report.outcome.runs[run]).filter(|(_, stage, _)| stage.name == name);
             let positive = own.filter(|(_, _, p)| p.residual > 0.0 && p.residual.is_finite());
             series(report, run, positive.map(|(i, _, p)| (i as f64, p.residual)).collect())
         })
@@ -205,6 +211,29 @@ fn residuals(report: &Report) -> Option<Figure> {
         }),
         caption: caption.into(),
     })
+}
+
+/// What each stage of the best run reached, where there are several.
+pub(super) fn stages(report: &Report) -> Option<String> {
+    let best = report.outcome.best();
+    if best.stages.len() < 2 {
+        return None;
+    }
+    let mut before = f64::INFINITY;
+    let rows = best.stages.iter().enumerate().map(|(s, stage)| {
+        let gain = before - stage.relative_error;
+        let gained = match (s, gain > 1e-9) {
+            (0, _) => String::new(),
+            (_, true) => significant(gain, 3),
+            (_, false) => "–".into(),
+        };
+        before = before.min(stage.relative_error);
+        let name = words::stage(&stage.name);
+        vec![(s + 1).to_string(), name, stage.history.len().to_string(), decimals(stage.relative_error, 6), gained]
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    let columns = &["stage", "what", "#iterations", "#best error so far", "#gained"];
+    Some(table(&Table { columns, rows: &rows, best: &[] }))
 }
 
 /// The table of the runs, where there are several.
@@ -231,10 +260,7 @@ pub(super) fn runs(report: &Report) -> Result<Option<Runs>> {
         }
         rows.push(Row { key: r, best: r == outcome.best, cells });
     }
-    let mut columns = vec!["run", "relative error", report.job.method.objective, "iterations", "ended"];
-    if report.job.polish {
-        columns[2] = "‖M − UV‖²";
-    }
+    let mut columns = vec!["run", "relative error", report.job.aim().objective, "iterations", "ended"];
     if report.truth.is_some() {
         columns.push("accuracy");
     }

@@ -59,6 +59,7 @@ pub(super) struct Sections {
     cards_note: String,
     numbered: bool,
     curves: Vec<curves::Figure>,
+    stages: Option<String>,
     runs: Option<curves::Runs>,
     scores: Option<String>,
     confusion: Option<String>,
@@ -136,6 +137,7 @@ pub(super) fn sections(report: &Report, findings: &Findings) -> Result<Sections>
         cards_note: note,
         numbered: named,
         curves: curves::figures(report),
+        stages: curves::stages(report),
         runs: curves::runs(report)?,
         scores: truth::scores(report),
         confusion,
@@ -223,7 +225,7 @@ fn sizes_note(report: &Report) -> String {
     let zero = report.data.facts().zero_points.len();
     if zero > 0 {
         let what = counted(zero, one, many);
-        note += &if report.job.method.rule == Rule::Euclid && !report.job.polish {
+        note += &if report.job.aim().rule == Rule::Euclid {
             format!(" {what} without any nonzero entry were clustered by distance like all others.")
         } else {
             format!(" {what} without any nonzero entry have no direction and so no cluster (label −1).")

@@ -45,9 +45,17 @@ pub(super) fn point(report: &Report, j: usize) -> String {
 
 /// The method and its polish.
 pub(super) fn method(report: &Report) -> String {
-    let polish =
-        if report.job.polish && report.job.method.name != "em-onmf" { " followed by EM" } else { "" };
+    let polish: Vec<String> = report.job.polish.iter().map(|p| stage(p.name())).collect();
+    let polish = if polish.is_empty() { String::new() } else { format!(" followed by {}", polish.join(", ")) };
     format!("{}{polish}", report.job.method.title)
+}
+
+/// A stage in print.
+pub(super) fn stage(name: &str) -> String {
+    match name {
+        "em" => "EM".into(),
+        _ => crate::algorithms::method(name).map_or(name, |m| m.title).to_string(),
+    }
 }
 
 /// What was run on what, and how good the answer is: the first thing on the page.
@@ -123,8 +131,8 @@ pub(super) fn error(x: f64) -> String {
 
 /// The method's own objective, where it is not the error.
 pub(super) fn objective_note(report: &Report) -> Option<String> {
-    let method = report.job.method;
-    if method.rule == Rule::Power || report.job.polish {
+    let method = report.job.aim();
+    if method.rule == Rule::Power {
         return None;
     }
     let better = if method.goal == Goal::Most { "largest" } else { "smallest" };

@@ -8,14 +8,16 @@ mod assign;
 mod factors;
 mod onp;
 mod points;
+mod search;
 mod seed;
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use rayon::prelude::*;
 
 pub(crate) use points::Points;
+pub(crate) use search::change;
 use points::{Rows, Sparse};
 
 use super::data::*;
@@ -31,6 +33,8 @@ pub(crate) struct Local<P> {
     weights: Option<Vec<f64>>,
     /// `‖mⱼ‖²` of the scaled points.
     norms2: Vec<f64>,
+    /// What KL needs to know of each point, from when it is first asked for.
+    information: OnceLock<Vec<f64>>,
 }
 
 /// Jobs in order, on all threads of the current pool where there is more than one job.
@@ -79,6 +83,7 @@ impl<P: Points> Local<P> {
             },
             weights,
             norms2: vec![],
+            information: OnceLock::new(),
         };
         local.look();
         Ok(local)
@@ -360,7 +365,11 @@ forward! {
     multipliers() -> Vec<f64>;
     set_multipliers(lambda: &[f64]) -> ();
     explain(candidates: &Mat, rule: Rule) -> Vec<f64>;
-    settle(column: &Mat, rule: Rule) -> ();
+    settle(columns: &Mat, rule: Rule) -> ();
+    replace(u: &Mat, candidates: &Mat, rule: Rule) -> Mat;
+    moves(u: &Mat, sigma2: &[f64], start: usize, most: usize) -> Vec<Move>;
+    relabel(start: usize, labels: &[(usize, usize)]) -> ();
+    information() -> f64;
     unsettle(rule: Rule) -> ();
     sample(fractions: &[f64]) -> Vec<Option<usize>>;
     residual(u: &Mat, start: usize) -> Residual;

@@ -10,16 +10,17 @@ impl<P: Points> Local<P> {
     fn all_of(&self, j: usize, rule: Rule) -> f64 {
         match rule {
             Rule::Cosine => self.weight(j) * f64::from(u8::from(self.norms2[j] > 0.0)),
-            Rule::Euclid => f64::INFINITY,
-            Rule::Power | Rule::Kl => self.weight(j) * self.norms2[j],
+            Rule::Euclid | Rule::Kl => f64::INFINITY,
+            Rule::Power => self.weight(j) * self.norms2[j],
         }
     }
 
     /// What a direction (or centre) with product `s = mⱼᵀu` and half squared norm `half` leaves of it.
-    fn left_of(&self, j: usize, rule: Rule, s: f64, half: f64) -> f64 {
+    pub(super) fn left_of(&self, j: usize, rule: Rule, s: f64, half: f64) -> f64 {
         let (w, norm2) = (self.weight(j), self.norms2[j]);
         match rule {
-            Rule::Power | Rule::Kl => w * (norm2 - s * s).max(0.0),
+            Rule::Power => w * (norm2 - s * s).max(0.0),
+            Rule::Kl => w * (self.information()[j] - s).max(0.0),
             Rule::Cosine if norm2 > 0.0 => w * (1.0 - s / norm2.sqrt()).max(0.0),
             Rule::Cosine => 0.0,
             Rule::Euclid => w * (norm2 - 2.0 * (s - half)).max(0.0),
@@ -57,20 +58,22 @@ impl<P: Points> LocalStore<'_, P> {
         totals
     }
 
-    pub(super) fn settle(&mut self, column: &Mat, rule: Rule) {
-        let data = self.data;
-        let packed = data.points.pack(column);
-        let half = column.column_norms2()[0] / 2.0;
-        let chunks = data.chunks(1);
+    pub(super) fn settle(&mut self, columns: &Mat, rule: Rule) {
+        let (data, width) = (self.data, columns.cols);
+        let packed = data.points.pack(columns);
+        let half: Vec<f64> = columns.column_norms2().iter().map(|n| n / 2.0).collect();
+        let chunks = data.chunks(width);
         let jobs = chunks.iter().cloned().zip(split(&mut self.unexplained, &chunks, 1)).collect();
         in_order(jobs, |(chunk, unexplained)| {
-            let mut scores = vec![0.0; data.points.block()];
+            let mut scores = vec![0.0; data.points.block() * width];
             for rows in data.blocks(chunk.clone()) {
-                let scores = &mut scores[..rows.len()];
+                let scores = &mut scores[..rows.len() * width];
                 data.points.scores(rows.clone(), data.facts.scale, &packed, scores);
-                for (&s, j) in scores.iter().zip(rows) {
+                for (s, j) in scores.chunks_exact(width).zip(rows) {
                     let unexplained = &mut unexplained[j - chunk.start];
-                    *unexplained = data.left_of(j, rule, s, half).min(*unexplained);
+                    for (s, half) in s.iter().zip(&half) {
+                        *unexplained = data.left_of(j, rule, *s, *half).min(*unexplained);
+                    }
                 }
             }
         });

@@ -1,0 +1,163 @@
+//! Moves of single points (Hartigan's idea, for σ₁²): a point changes its cluster where the sum of both σ₁² is
+//! certain to grow. EM looks at fixed directions only; here the directions follow the point.
+//!
+//! A sweep is one pass with the cheap bound of `matrix/local/search.rs`, which is never below the gain of a plain
+//! reassignment. When it finds nothing more, the exact `g = eᵀGe` is computed for a short list. Nothing is as
+//! large as points × points.
+
+use crate::checkpoint::{Saved, Unpacking};
+use crate::error::Result;
+use crate::matrix::data::Move;
+use crate::matrix::{Mat, Precision, Store, change};
+use crate::prepare::Problem;
+use crate::run::{Conclusion, Progress, State};
+use crate::singular::dominant;
+
+/// At most so many points move in one sweep.
+const MOST: usize = 256;
+/// For so many points the exact form is computed when the cheap one finds nothing.
+const SHORT_LIST: usize = 32;
+
+/// Moves until none gains.
+pub(crate) struct Moves<'a> {
+    problem: &'a Problem<'a>,
+    store: Box<dyn Store + 'a>,
+    /// Dominant vectors of the clusters, and their σ₁².
+    u: Mat,
+    sigma2: Vec<f64>,
+}
+
+impl<'a> Moves<'a> {
+    pub(crate) fn begin(problem: &'a Problem<'a>, labels: &[i32]) -> Result<Self> {
+        let mut store = problem.data.store()?;
+        store.set_labels(0, labels)?;
+        let guess = Mat::zeros(problem.data.shape().features, problem.k);
+        let found = dominant(problem.data, &mut *store, &[0], &guess)?;
+        Ok(Moves { problem, store, u: found.u, sigma2: found.sigma2 })
+    }
+
+    fn explained(&self) -> f64 {
+        self.sigma2.iter().sum()
+    }
+
+    /// Gains below this are rounding.
+    fn least_gain(&self) -> f64 {
+        let relative = if self.problem.data.shape().precision == Precision::F32 { 1e-7 } else { 1e-12 };
+        relative * self.problem.facts().norm2
+    }
+
+    /// Makes the moves if Σσ₁² really grows, which is computed and not believed.
+    fn attempt(&mut self, moves: &[Move]) -> Result<bool> {
+        let there: Vec<(usize, usize)> = moves.iter().map(|m| (m.point, m.to)).collect();
+        self.store.relabel(0, &there)?;
+        let found = dominant(self.problem.data, &mut *self.store, &[0], &self.u)?;
+        if found.sigma2.iter().sum::<f64>() > self.explained() {
+            (self.u, self.sigma2) = (found.u, found.sigma2);
+            return Ok(true);
+        }
+        let back: Vec<(usize, usize)> = moves.iter().map(|m| (m.point, m.from)).collect();
+        self.store.relabel(0, &back)?;
+        Ok(false)
+    }
+
+    /// The moves of some points with the exact g of every cluster, best first.
+    fn sharpen(&mut self, moves: &[Move]) -> Result<Vec<Move>> {
+        let k = self.problem.k;
+        let points: Vec<usize> = moves.iter().map(|m| m.point).collect();
+        let x = self.problem.data.gather(&points)?;
+        // √w·m for each point and cluster, and the clusters' Gram matrices times them, all in one pass.
+        let columns = Mat::from_fn(x.rows, points.len() * k, |f, c| x[(f, c / k)] * moves[c / k].weight.sqrt());
+        let images = self.store.sum_by_label(&columns, &vec![0; points.len()])?;
+        let bound = |c: usize, i: usize, sign: f64| {
+            let (mut q, mut p, mut norm2) = (0.0, 0.0, 0.0);
+            for f in 0..x.rows {
+                let value = columns[(f, c * k + i)];
+                q += value * images[(f, c * k + i)];
+                p += value * self.u[(f, i)];
+                norm2 += value * value;
+            }
+            let r2 = (norm2 - p * p).max(0.0);
+            let least = if sign > 0.0 { 0.0 } else { r2 };
+            // A point on u itself has no e, and g no meaning.
+            let g = if r2 > 1e-12 * norm2 { (q - p * p * self.sigma2[i]) / r2 } else { least };
+            change(self.sigma2[i], sign, p * p, r2, g.max(least))
+        };
+        let sharp = moves.iter().enumerate().map(|(c, m)| {
+            // The best cluster may be another one than by the cheap form.
+            let others = (0..k).filter(|&i| i != m.from).map(|i| (i, bound(c, i, 1.0)));
+            let (to, come) = others.fold((m.to, f64::NEG_INFINITY), |best, new| if new.1 > best.1 { new } else { best });
+            Move { to, gain: bound(c, m.from, -1.0) + come, ..*m }
+        });
+        let mut sharp: Vec<Move> = sharp.collect();
+        sharp.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.point.cmp(&b.point)));
+        Ok(sharp)
+    }
+}
+
+/// The best moves of which no two touch the same cluster: their gains add up.
+fn apart(moves: &[Move], k: usize) -> Vec<Move> {
+    let mut touched = vec![false; k];
+    let mut chosen = vec![];
+    for m in moves {
+        if !touched[m.from] && !touched[m.to] {
+            (touched[m.from], touched[m.to]) = (true, true);
+            chosen.push(*m);
+        }
+    }
+    chosen
+}
+
+impl State for Moves<'_> {
+    fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
+        let least = self.least_gain();
+        let all = if self.problem.k > 1 { self.store.moves(&self.u, &self.sigma2, 0, MOST)? } else { vec![] };
+        let mut moves: Vec<Move> = all.iter().copied().filter(|m| m.gain > least).collect();
+        if moves.is_empty() && !all.is_empty() {
+            moves = self.sharpen(&all[..all.len().min(SHORT_LIST)])?;
+            moves.retain(|m| m.gain > least);
+        }
+        // All at once if that gains, otherwise those that do not touch each other.
+        let mut moved = 0;
+        if !moves.is_empty() {
+            if self.attempt(&moves)? {
+                moved = moves.len();
+            } else {
+                let few = apart(&moves, self.problem.k);
+                if self.attempt(&few)? {
+                    moved = few.len();
+                }
+            }
+        }
+        let points = self.problem.data.shape().points;
+        Ok(vec![Progress {
+            objective: (self.problem.facts().norm2 - self.explained()).max(0.0),
+            residual: moved as f64 / points as f64,
+            converged: moved == 0,
+        }])
+    }
+
+    fn conclude(&mut self, run: usize) -> Result<Conclusion> {
+        let labels = self.store.labels(0)?;
+        self.store.set_labels(run, &labels)?;
+        Ok(Conclusion { centroids: self.u.clone(), objective: None, negativity: 0.0, orthogonality: 0.0 })
+    }
+
+    fn store(&mut self) -> &mut dyn Store {
+        &mut *self.store
+    }
+
+    fn save(&mut self) -> Result<Saved> {
+        Ok(Saved {
+            words: vec![],
+            numbers: vec![self.u.data.clone(), self.sigma2.clone()],
+            labels: vec![self.store.labels(0)?],
+        })
+    }
+
+    fn restore(&mut self, saved: Saved) -> Result<()> {
+        let mut saved = Unpacking::new(saved);
+        self.u.data = saved.numbers(self.u.data.len())?;
+        self.sigma2 = saved.numbers(self.problem.k)?;
+        self.store.set_labels(0, &saved.labels(self.problem.data.shape().points)?)
+    }
+}

@@ -1,0 +1,148 @@
+//! KL-ONMF: ONMF with the Kullback–Leibler divergence, for counts. [P, Sec. 5 asks for it]
+//!
+//! Problem: `min D_KL(M | UV)` over U, V ≥ 0 with one nonzero in each column of V. With every uᵢ summing to 1
+//! this is a hard mixture of multinomials, and all steps have closed forms:
+//! `vⱼ = Σ_f m_fj`; a point goes to `argmaxᵢ Σ_f m_f log u_fi`; `uᵢ ∝` the sum of its points.
+//! Cost of an iteration: one pass over M. (VVᵀ = I is a matter of scaling the rows of V, and comes at the finish.)
+//!
+//! Two things decide how good the answer is:
+//! - A centroid that lacks a word forbids it (log 0), and points freeze where they are. In the loop a tenth of the
+//!   mean entry is added to every centroid; the objective that is reported, and compared between runs, is the
+//!   divergence of the final partition without it. With smoothing it need not fall at every step.
+//! - Random starts go through spherical k-means: single points are poor distributions over words.
+
+use rand_chacha::ChaCha8Rng;
+
+use super::Algorithm;
+use super::lloyd::{Lloyd, Model};
+use super::spherical_k_means::Cosines;
+use crate::error::Result;
+use crate::matrix::{Mat, Rule, Store};
+use crate::prepare::Problem;
+use crate::run::State;
+use crate::start::{Start, Stream};
+
+/// KL-ONMF with its parameters.
+#[derive(Debug, Clone, Copy)]
+pub struct KlOnmf {
+    /// Stop after this many iterations.
+    pub max_iterations: usize,
+    /// What is added to every centroid in the loop, relative to its mean entry.
+    pub smoothing: f64,
+}
+
+#[derive(Clone)]
+pub(super) struct Multinomials {
+    /// `Σ w·Σ m log(m/Σm)`: the divergence is this less `Σ w·mᵀ log u`.
+    information: f64,
+    smoothing: f64,
+}
+
+impl Multinomials {
+    pub(super) fn new(store: &mut dyn Store, smoothing: f64) -> Result<Self> {
+        Ok(Multinomials { information: store.information()?, smoothing })
+    }
+}
+
+/// Logarithms of the columns, each smoothed and scaled to sum 1; a zero column is uniform.
+pub(crate) fn logarithms(mut columns: Mat, smoothing: f64) -> Mat {
+    let mut sums = vec![0.0; columns.cols];
+    for row in columns.data.chunks_exact(columns.cols.max(1)) {
+        sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+    }
+    let even = 1.0 / columns.rows as f64;
+    for row in columns.data.chunks_exact_mut(columns.cols.max(1)) {
+        for (x, sum) in row.iter_mut().zip(&sums) {
+            let share = if *sum > 0.0 { *x / sum } else { even };
+            *x = ((share + smoothing * even) / (1.0 + smoothing)).ln();
+        }
+    }
+    columns
+}
+
+impl Model for Multinomials {
+    const RULE: Rule = Rule::Kl;
+
+    fn centroids(&self, sums: Mat, _weight: &[f64]) -> Mat {
+        logarithms(sums, self.smoothing)
+    }
+
+    fn of_points(&self, points: Mat) -> Mat {
+        logarithms(points, self.smoothing)
+    }
+
+    fn directions(&self, centroids: &Mat) -> Mat {
+        centroids.clone().map(f64::exp)
+    }
+
+    fn objective(&self, _problem: &Problem, value: f64) -> f64 {
+        (self.information - value).max(0.0)
+    }
+
+    fn final_objective(&self, problem: &Problem, store: &mut dyn Store, run: usize) -> Result<Option<f64>> {
+        let sums = store.sum_of_labels(problem.k, Rule::Kl, run)?.sums;
+        // Σ_{j∈πᵢ} mⱼᵀ log uᵢ = Σ_f s log(s/Σs) for the cluster's sum s.
+        let log = |x: f64| if x > 0.0 { x * x.ln() } else { 0.0 };
+        let explained: f64 = (0..sums.cols)
+            .map(|i| {
+                let column = sums.column(i);
+                column.iter().map(|&x| log(x)).sum::<f64>() - log(column.iter().sum())
+            })
+            .sum();
+        Ok(Some((self.information - explained).max(0.0)))
+    }
+}
+
+impl Algorithm for KlOnmf {
+    fn begin<'a>(
+        &self,
+        problem: &'a Problem<'a>,
+        start: &Start,
+        streams: &[Stream],
+    ) -> Result<Box<dyn State + 'a>> {
+        start.check(problem)?;
+        let mut store = match start {
+            Start::Labels(labels) => {
+                let mut store = problem.data.store()?;
+                for run in 0..streams.len() {
+                    store.set_labels(run, labels)?;
+                }
+                store
+            }
+            _ => {
+                let steps = if start.is_random() { self.max_iterations } else { 1 };
+                Lloyd::begin(Cosines, problem, start, streams)?.into_labels(steps)?
+            }
+        };
+        let model = Multinomials::new(&mut *store, self.smoothing)?;
+        let mut runs: Vec<(Mat, ChaCha8Rng)> = vec![];
+        for (run, stream) in streams.iter().enumerate() {
+            let mut generator = stream.generator();
+            // The start took the first numbers of the stream.
+            generator.set_word_pos(1 << 40);
+            let sums = store.sum_of_labels(problem.k, Rule::Kl, run)?.sums;
+            runs.push((logarithms(sums, self.smoothing), generator));
+        }
+        Ok(Box::new(Lloyd::from_centroids(model, problem, store, runs)))
+    }
+
+    fn max_iterations(&self, _start: &Start) -> usize {
+        self.max_iterations
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn smoothed_logarithms_are_of_distributions() {
+        let columns = Mat::from_fn(4, 3, |f, i| if i == 2 { 0.0 } else { (f * (i + 1)) as f64 });
+        let logs = logarithms(columns, 0.1);
+        for i in 0..3 {
+            let sum: f64 = logs.column(i).iter().map(|x| x.exp()).sum();
+            assert!((sum - 1.0).abs() < 1e-14, "column {i} sums to {sum}");
+            assert!(logs.column(i).iter().all(|x| x.is_finite()));
+        }
+    }
+}
