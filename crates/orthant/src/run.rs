@@ -121,6 +121,8 @@ pub trait State {
 /// A stage of a method that has several.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mark {
+    /// Its place in the method's plan.
+    pub stage: usize,
     /// What it does.
     pub name: &'static str,
     /// How many iterations it took.

@@ -12,7 +12,9 @@
 
 use super::em_onmf::{Directions, EmOnmf};
 use super::improve::{Moves, Patience, Polish, Swaps};
+use super::lloyd::Lloyd;
 use super::{Algorithm, OnpMf, Setting, method};
+use rand::RngExt;
 use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
 use crate::matrix::{Mat, Store};
@@ -56,47 +58,24 @@ impl Best {
         if *start != Start::Svd {
             plan.push(Step::Given);
         }
-        let failures = |tries_for_each: usize| Patience { failures: tries_for_each * k, ..Patience::normal(k) };
+        let swaps = |tries: usize| Step::Swaps(Patience { failures: tries * k, ..Patience::normal(k) });
+        plan.extend([Step::Continue(&FAST), Step::Continue(&STEADY)]);
         match self.effort {
-            Effort::Quick => plan.extend([
-                Step::Continue(&FAST),
-                Step::Continue(&STEADY),
-                Step::Seed(6),
-                Step::Moves(0),
-                Step::Em,
-            ]),
-            Effort::Normal => plan.extend([
-                Step::Continue(&FAST),
-                Step::Continue(&STEADY),
-                Step::Continue(&SLOW),
-                Step::Continue(&MULTIPLIERS),
-                Step::Seed(10),
-                Step::Moves(0),
-                Step::Moves(1),
-                Step::Swaps(0, failures(2)),
-                Step::Moves(0),
-                Step::Em,
-            ]),
-            Effort::Thorough | Effort::Endless => plan.extend([
-                Step::Continue(&FAST),
-                Step::Continue(&STEADY),
-                Step::Continue(&SLOW),
-                Step::Continue(&SLOWEST),
-                Step::Continue(&MULTIPLIERS),
-                Step::Continue(&SLOW_MULTIPLIERS),
-                Step::Seed(100),
-                Step::Moves(0),
-                Step::Moves(1),
-                Step::Moves(2),
-                Step::Swaps(0, failures(8)),
-                Step::Swaps(1, failures(4)),
-                Step::Swaps(2, failures(4)),
-                Step::Moves(0),
-                Step::Swaps(0, failures(8)),
-                Step::Moves(0),
-                Step::Em,
-            ]),
+            Effort::Quick => plan.extend([Step::Seed(6), Step::Moves]),
+            Effort::Normal => {
+                plan.extend([Step::Continue(&SLOW), Step::Continue(&MULTIPLIERS), Step::Seed(10)]);
+                plan.extend([Step::Moves, Step::Moves, swaps(4), swaps(4), Step::Moves]);
+            }
+            Effort::Thorough | Effort::Endless => {
+                plan.extend([Step::Continue(&SLOW), Step::Continue(&SLOWEST)]);
+                plan.extend([Step::Continue(&MULTIPLIERS), Step::Continue(&LATE_MULTIPLIERS), Step::Seed(100)]);
+                plan.extend([Step::Moves; 4]);
+                plan.extend([swaps(8), swaps(4), swaps(4), Step::Moves, Step::Moves]);
+                plan.extend([Step::Kicks(16), Step::Moves, Step::Moves, Step::Kicks(16), Step::Moves, Step::Moves]);
+                plan.extend([swaps(8), Step::Moves]);
+            }
         }
+        plan.push(Step::Em);
         plan
     }
 }
@@ -117,9 +96,9 @@ const fn schedule(name: &'static str, alpha: f64, rho: f64, growth: f64, toleran
 static FAST: Schedule = schedule("continuation, fast", 0.0, 20.0, 1.1, 0.1);
 static STEADY: Schedule = schedule("continuation, steady", 0.0, 1.0, 1.05, 1e-2);
 static SLOW: Schedule = schedule("continuation, slow", 0.0, 1.0, 1.015, 1e-2);
-static SLOWEST: Schedule = schedule("continuation, slowest", 0.0, 1.0, 1.005, 1e-3);
+static SLOWEST: Schedule = schedule("continuation, slowest", 0.0, 1.0, 1.007, 1e-2);
 static MULTIPLIERS: Schedule = schedule("continuation with multipliers", 100.0, 0.1, 1.02, 1e-2);
-static SLOW_MULTIPLIERS: Schedule = schedule("continuation with multipliers, slow", 100.0, 0.01, 1.01, 1e-3);
+static LATE_MULTIPLIERS: Schedule = schedule("continuation with multipliers, shorter", 100.0, 1.0, 1.02, 1e-2);
 
 #[derive(Debug, Clone, Copy)]
 enum Step {
@@ -129,10 +108,12 @@ enum Step {
     Continue(&'static Schedule),
     /// EM from so many residual starts.
     Seed(usize),
-    /// Moves from the partition of this rank.
-    Moves(usize),
-    /// Swaps from the partition of this rank.
-    Swaps(usize, Patience),
+    /// Moves, from the best partition that has not had them.
+    Moves,
+    /// Swaps, from the best partition that has not had them.
+    Swaps(Patience),
+    /// EM from directions of random halves of the best partition's clusters, so often.
+    Kicks(usize),
     /// EM from the best: labels that are those of the nearest direction.
     Em,
 }
@@ -143,17 +124,19 @@ impl Step {
             Step::Given => "em from the given start",
             Step::Continue(schedule) => schedule.name,
             Step::Seed(_) => "em from residual seeding",
-            Step::Moves(_) => "moves",
-            Step::Swaps(..) => "swaps",
+            Step::Moves => "moves",
+            Step::Swaps(_) => "swaps",
+            Step::Kicks(_) => "em from halves of the best",
             Step::Em => "em",
         }
     }
 }
 
 /// What an endless search goes on with: random numbers depend on the position in the plan, and so are others.
-fn another_round(k: usize) -> [Step; 5] {
+fn another_round(k: usize) -> [Step; 7] {
     let patience = Patience { failures: 8 * k, ..Patience::normal(k) };
-    [Step::Seed(16), Step::Swaps(0, patience), Step::Swaps(1, patience), Step::Moves(0), Step::Em]
+    let swaps = Step::Swaps(patience);
+    [Step::Seed(16), Step::Moves, swaps, Step::Kicks(16), Step::Moves, swaps, Step::Em]
 }
 
 /// A partition and what it explains.
@@ -161,6 +144,9 @@ fn another_round(k: usize) -> [Step; 5] {
 struct Candidate {
     labels: Vec<i32>,
     explained: f64,
+    /// Whether it is where moves and swaps have ended.
+    moved: bool,
+    swapped: bool,
 }
 
 /// A stage under way.
@@ -171,6 +157,8 @@ struct Part<'a> {
     iteration: usize,
     /// Whether a continuation has ended and EM goes on from it.
     polishing: bool,
+    /// The partition that it improves.
+    origin: Option<usize>,
 }
 
 struct BestState<'a> {
@@ -189,7 +177,7 @@ struct BestState<'a> {
 }
 
 /// So many partitions are remembered.
-const REMEMBERED: usize = 4;
+const REMEMBERED: usize = 6;
 
 impl Algorithm for Best {
     fn begin<'a>(&self, problem: &'a Problem<'a>, start: &Start, streams: &[Stream]) -> Result<Box<dyn State + 'a>> {
@@ -225,8 +213,14 @@ impl<'a> BestState<'a> {
         Stream { seed: self.stream.seed, run: self.stream.run << 40 | (self.position as u64 + 1) << 16 | number as u64 }
     }
 
-    fn ranked(&self, rank: usize) -> &Candidate {
-        &self.found[rank.min(self.found.len() - 1)]
+    /// The partition that a stage improves; `None` where all have had what it does.
+    fn origin(&self, step: Step) -> Option<usize> {
+        match step {
+            Step::Given | Step::Continue(_) | Step::Seed(_) => None,
+            Step::Moves => self.found.iter().position(|c| !c.moved),
+            Step::Swaps(_) => self.found.iter().position(|c| !c.swapped),
+            Step::Kicks(_) | Step::Em => Some(0),
+        }
     }
 
     /// Begins the stage at the present position.
@@ -234,6 +228,8 @@ impl<'a> BestState<'a> {
         let problem = self.problem;
         let em = EmOnmf::default();
         let mut active = vec![0];
+        let origin = self.origin(self.plan[self.position]);
+        let labels = || self.found[origin.unwrap_or(0)].labels.as_slice();
         let (state, limit): (Box<dyn State + 'a>, usize) = match self.plan[self.position] {
             Step::Given => (em.begin(problem, &self.start, &[self.stream])?, em.max_iterations),
             Step::Continue(schedule) => {
@@ -245,26 +241,48 @@ impl<'a> BestState<'a> {
                 active = (0..runs).collect();
                 (em.begin(problem, &Start::Residual, &streams)?, em.max_iterations)
             }
-            Step::Moves(rank) => (Box::new(Moves::begin(problem, &self.ranked(rank).labels)?), 1000),
-            Step::Swaps(rank, patience) => {
-                let labels = &self.ranked(rank).labels;
-                (Box::new(Swaps::begin(Directions, problem, labels, self.stream(0), patience)?), 1000)
+            Step::Moves => (Box::new(Moves::begin(problem, labels())?), 1000),
+            Step::Swaps(patience) => {
+                (Box::new(Swaps::begin(Directions, problem, labels(), self.stream(0), patience)?), 1000)
             }
-            Step::Em => Polish::Em.begin(problem, method("em-onmf")?, &self.ranked(0).labels, self.stream(0))?,
+            Step::Kicks(runs) => {
+                active = (0..runs).collect();
+                (self.kicks(labels(), runs)?, em.max_iterations)
+            }
+            Step::Em => Polish::Em.begin(problem, method("em-onmf")?, labels(), self.stream(0))?,
         };
-        Ok(Part { state, active, limit, iteration: 0, polishing: false })
+        Ok(Part { state, active, limit, iteration: 0, polishing: false, origin })
     }
 
     /// EM from where a continuation has ended.
     fn polish(&self, labels: &[i32]) -> Result<Part<'a>> {
         let (state, limit) = Polish::Em.begin(self.problem, method("em-onmf")?, labels, self.stream(0))?;
-        Ok(Part { state, active: vec![0], limit, iteration: 0, polishing: true })
+        Ok(Part { state, active: vec![0], limit, iteration: 0, polishing: true, origin: None })
+    }
+
+    /// EM from the directions that random halves of a partition's clusters have, all in the same passes.
+    fn kicks(&self, labels: &[i32], runs: usize) -> Result<Box<dyn State + 'a>> {
+        let k = self.problem.k;
+        let mut store = self.problem.data.store()?;
+        let mut generators = vec![];
+        for run in 0..runs {
+            let mut generator = self.stream(run).generator();
+            let half: Vec<i32> = labels.iter().map(|&l| if generator.random::<bool>() { l } else { -1 }).collect();
+            store.set_labels(run, &half)?;
+            generators.push(generator);
+        }
+        let all: Vec<usize> = (0..runs).collect();
+        let guess = Mat::zeros(self.problem.data.shape().features, runs * k);
+        let u = dominant(self.problem.data, &mut *store, &all, &guess)?.u;
+        let starts = generators.into_iter().enumerate().map(|(run, g)| (u.columns(run * k..(run + 1) * k), g));
+        Ok(Box::new(Lloyd::from_centroids(Directions, self.problem, store, starts.collect())))
     }
 
     /// What the runs of a stage have reached, into the list of partitions.
     fn take(&mut self, part: &mut Part<'a>) -> Result<()> {
-        let runs = match self.plan[self.position] {
-            Step::Seed(runs) => runs,
+        let step = self.plan[self.position];
+        let runs = match step {
+            Step::Seed(runs) | Step::Kicks(runs) => runs,
             _ => 1,
         };
         let mut guesses = vec![];
@@ -275,18 +293,35 @@ impl<'a> BestState<'a> {
         let guess = Mat::beside(&guesses.iter().collect::<Vec<_>>());
         let sigma2 = dominant(self.problem.data, part.state.store(), &all, &guess)?.sigma2;
         let k = self.problem.k;
+        // Moves, swaps and EM never lose: what they began with has served.
+        let origin = if runs == 1 { part.origin.map(|at| self.found.remove(at)) } else { None };
         for run in 0..runs {
-            let explained: f64 = sigma2[run * k..(run + 1) * k].iter().sum();
-            let same = |c: &Candidate| (c.explained - explained).abs() <= 1e-13 * explained;
-            // The last stage only settles ties: its labels are the ones to keep.
-            let last = matches!(self.plan[self.position], Step::Em);
-            if last {
-                self.found.retain(|c| !same(c));
-            } else if self.found.iter().any(same) {
-                continue;
+            let mut new = Candidate {
+                labels: part.state.store().labels(run)?,
+                explained: sigma2[run * k..(run + 1) * k].iter().sum(),
+                moved: false,
+                swapped: false,
+            };
+            if let Some(origin) = &origin {
+                // But for rounding, above which EM has the last word: its labels are those of the nearest direction.
+                let lost = new.explained < origin.explained;
+                if lost && !(matches!(step, Step::Em) && new.explained >= origin.explained * (1.0 - 1e-9)) {
+                    (new.labels, new.explained) = (origin.labels.clone(), origin.explained);
+                }
+                let same = new.labels == origin.labels;
+                new.moved = matches!(step, Step::Moves) || (same && origin.moved);
+                new.swapped = matches!(step, Step::Swaps(_)) || (same && origin.swapped);
             }
-            let labels = part.state.store().labels(run)?;
-            self.found.push(Candidate { labels, explained });
+            let twin = self.found.iter().position(|c| (c.explained - new.explained).abs() <= 1e-13 * new.explained);
+            match twin {
+                // The same partition by another way: it has had what either has had.
+                Some(at) if matches!(step, Step::Em) => self.found[at] = new,
+                Some(at) => {
+                    self.found[at].moved |= new.moved;
+                    self.found[at].swapped |= new.swapped;
+                }
+                None => self.found.push(new),
+            }
         }
         self.found.sort_by(|a, b| b.explained.total_cmp(&a.explained));
         self.found.truncate(REMEMBERED);
@@ -305,7 +340,13 @@ impl<'a> State for BestState<'a> {
         let mut part = match self.part.take() {
             Some(part) => part,
             None => {
-                self.marks.push(Mark { name: self.plan[self.position].name(), iterations: 0, objective: f64::NAN });
+                // The last stage always has something to do.
+                while matches!(self.plan[self.position], Step::Moves | Step::Swaps(_))
+                    && self.origin(self.plan[self.position]).is_none()
+                {
+                    self.position += 1;
+                }
+                self.marks.push(Mark { stage: self.position, name: self.plan[self.position].name(), iterations: 0, objective: f64::NAN });
                 self.open()?
             }
         };
@@ -362,12 +403,13 @@ impl<'a> State for BestState<'a> {
         let mut saved = Saved::default();
         saved.words.extend([self.position as u64, self.plan.len() as u64, self.found.len() as u64]);
         for candidate in &self.found {
+            saved.words.extend([u64::from(candidate.moved), u64::from(candidate.swapped)]);
             saved.numbers.push(vec![candidate.explained]);
             saved.labels.push(candidate.labels.clone());
         }
         saved.words.push(self.marks.len() as u64);
         for mark in &self.marks {
-            saved.words.extend([mark.iterations as u64, mark.objective.to_bits()]);
+            saved.words.extend([mark.stage as u64, mark.iterations as u64, mark.objective.to_bits()]);
         }
         saved.words.push(u64::from(self.part.is_some()));
         if let Some(part) = &mut self.part {
@@ -390,16 +432,20 @@ impl<'a> State for BestState<'a> {
             self.plan.extend(another_round(self.problem.k));
         }
         self.found = (0..found)
-            .map(|_| Ok(Candidate { explained: saved.number()?, labels: saved.labels(points)? }))
+            .map(|_| {
+                let (moved, swapped) = (saved.word()? == 1, saved.word()? == 1);
+                Ok(Candidate { explained: saved.number()?, labels: saved.labels(points)?, moved, swapped })
+            })
             .collect::<Result<_>>()?;
         let marks = saved.word()?;
         if self.position >= self.plan.len() || marks as usize > self.plan.len() {
             return Err(Unpacking::missing());
         }
-        self.marks = (0..marks as usize)
-            .map(|stage| {
-                let (iterations, objective) = (saved.word()? as usize, f64::from_bits(saved.word()?));
-                Ok(Mark { name: self.plan[stage].name(), iterations, objective })
+        self.marks = (0..marks)
+            .map(|_| {
+                let (stage, iterations) = (saved.word()? as usize, saved.word()? as usize);
+                let name = self.plan.get(stage).ok_or_else(Unpacking::missing)?.name();
+                Ok(Mark { stage, name, iterations, objective: f64::from_bits(saved.word()?) })
             })
             .collect::<Result<_>>()?;
         if saved.word()? == 1 {
