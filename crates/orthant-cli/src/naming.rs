@@ -66,7 +66,8 @@ impl Contender {
             true => self.method.title.to_string(),
             false => format!("{} ({start})", self.method.title),
         });
-        let step = |p: &Polish| if *p == Polish::Em { " + EM".to_string() } else { format!(" + {}", p.name()) };
+        let step =
+            |p: &Polish| if *p == Polish::Em { " + EM".to_string() } else { format!(" + {}", p.name()) };
         format!("{title}{}", self.polish.iter().map(step).collect::<String>())
     }
 

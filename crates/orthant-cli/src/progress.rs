@@ -86,7 +86,9 @@ impl Watch {
 
     fn show(&mut self, event: &Event) {
         let what = if self.title.is_empty() { event.method } else { &self.title };
-        let stage = event.stage.map_or(String::new(), |stage| format!(", {stage}"));
+        let stage = event
+            .stage
+            .map_or(String::new(), |s| format!(", stage {}/{}: {}", s.stage + 1, s.planned, s.name));
         let what = &format!("{what}{stage}");
         let prefix = if event.runs > 1 {
             format!("{what}, run {}/{}", event.run + 1, event.runs)
@@ -97,20 +99,29 @@ impl Watch {
         let reached = reached(event);
         match &self.bar {
             Some(bar) => {
-                bar.set_length(event.max_iterations as u64);
-                bar.set_position(event.iteration as u64);
+                let (done, all) = match event.stage {
+                    Some(stage) => (stage.stage, stage.planned),
+                    None => (event.iteration, event.max_iterations),
+                };
+                bar.set_length(all as u64);
+                bar.set_position(done as u64);
                 bar.set_prefix(prefix);
-                bar.set_message(format!("iteration {}, {reached}, {left}", event.iteration));
+                bar.set_message(format!("iteration {}, {reached}{left}", event.iteration));
             }
-            None => eprintln!(
-                "orthant: {prefix}: iteration {} of at most {}, {reached}, {left}",
-                event.iteration, event.max_iterations
-            ),
+            None => {
+                let most = event.max_iterations;
+                let limit = if most == usize::MAX { String::new() } else { format!(" of at most {most}") };
+                eprintln!("orthant: {prefix}: iteration {}{limit}, {reached}{left}", event.iteration);
+            }
         }
     }
 
     /// From the runs that have ended, or else from the limit of iterations, which is seldom reached.
     fn time_left(&self, event: &Event) -> String {
+        // Stages differ too much to tell from some how long others will take.
+        if event.max_iterations == usize::MAX && event.ended == 0 {
+            return String::new();
+        }
         let limit = event.max_iterations.saturating_sub(event.iteration) as f64;
         let mut left = self.stage.0.elapsed().as_secs_f64() / event.iteration.max(1) as f64 * limit;
         let mut word = "at most ";
@@ -121,7 +132,7 @@ impl Watch {
         } else if event.runs > 1 {
             left *= (event.runs - event.run) as f64;
         }
-        format!("{word}{} left", duration(left))
+        format!(", {word}{} left", duration(left))
     }
 }
 
@@ -167,7 +178,9 @@ impl Observer for Watch {
 fn reached(event: &Event) -> String {
     match event.rule {
         Rule::Cosine | Rule::Kl => format!("objective {:.4}", event.progress.objective),
-        Rule::Power | Rule::Euclid => format!("error {:.6}", (event.progress.objective / event.norm2).max(0.0).sqrt()),
+        Rule::Power | Rule::Euclid => {
+            format!("error {:.6}", (event.progress.objective / event.norm2).max(0.0).sqrt())
+        }
     }
 }
 

@@ -41,7 +41,7 @@ const BAD: &[(&str, &str)] = &[
     ("cluster set.npy -k 6 --algorithm magic", "--algorithm: there is no method 'magic'"),
     ("cluster set.npy -k 6 --start magic", "'--start <START>': there are random, residual"),
     ("cluster set.npy -k 6 --start labels:", "'--start <START>': there are random, residual"),
-    ("cluster set.npy -k 6 --polish shoe", "'shoe' is neither em nor none"),
+    ("cluster set.npy -k 6 --polish shoe", "'shoe' is none of em, moves, swaps, none"),
     ("cluster set.npy -k 6 --precision f16", "[possible values: f32, f64]"),
     ("cluster set.npy -k 6 --cluster diagonals", "[possible values: rows, columns]"),
     ("cluster set.npy -k 6 --weighting bm25", "'bm25' is none of none, tf-idf, unit"),

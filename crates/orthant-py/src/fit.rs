@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
-use orthant::algorithms::{Goal, Method, Values, method};
+use orthant::algorithms::{Polish, Values, method};
 use orthant::finish::predict;
 use orthant::matrix::Rule;
-use orthant::pipeline::{DEFAULT_METHOD, DEFAULT_POLISH, Stage};
+use orthant::pipeline::Stage;
 use orthant::run::Stop;
 use orthant::start::Start;
 use orthant::{Job, Outcome, cluster};
@@ -19,21 +19,10 @@ use crate::arrays::{Samples, factor, transposed};
 use crate::errors::raise;
 use crate::work::{Watch, detached};
 
-/// The name under which the default goes, also before the table has a method of that name.
-const BEST: &str = "best";
-
-/// A method by its name, and whether its result is polished unless told otherwise.
-fn chosen(name: &str) -> PyResult<(&'static Method, bool)> {
-    match method(name) {
-        Err(_) if name == BEST => Ok((method(DEFAULT_METHOD).map_err(raise)?, DEFAULT_POLISH)),
-        found => Ok((found.map_err(raise)?, false)),
-    }
-}
-
 /// Clusters samples; see `_orthant.pyi` for what comes back.
 #[pyfunction]
 #[pyo3(signature = (x, k, method, *, values, start=None, labels=None, centroids=None, runs=1, seed=0,
-    polish=None, weights=None, threads=1, watch=None, interval=0.0))]
+    polish=vec![], time=None, weights=None, threads=1, watch=None, interval=0.0))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn fit<'py>(
     py: Python<'py>,
@@ -46,13 +35,14 @@ pub(crate) fn fit<'py>(
     centroids: Option<PyReadonlyArray2<'py, f64>>,
     runs: usize,
     seed: u64,
-    polish: Option<bool>,
+    polish: Vec<String>,
+    time: Option<f64>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     threads: usize,
     watch: Option<Bound<'py, PyAny>>,
     interval: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (method, polished) = chosen(method)?;
+    let method = self::method(method).map_err(raise)?;
     let start = match (labels, centroids, start) {
         (Some(labels), _, _) => Some(Start::Labels(Arc::new(labels.as_array().to_vec()))),
         (None, Some(centroids), _) => Some(Start::Centroids(Arc::new(factor(&centroids)))),
@@ -60,7 +50,8 @@ pub(crate) fn fit<'py>(
         (None, None, None) => None,
     };
     let values = values.iter().fold(Values::new(), |values, (name, value)| values.set(name, *value));
-    let job = Job { method, k, values, start, runs, seed, polish: polish.unwrap_or(polished) };
+    let polish = polish.iter().map(|p| Polish::named(p)).collect::<orthant::Result<_>>().map_err(raise)?;
+    let job = Job { method, k, values, start, runs, seed, polish, time };
     let weights = weights.map(|w| w.as_array().to_vec());
     let view = x.view()?;
     let watch = Watch { call: watch, interval: Duration::from_secs_f64(interval.max(0.0)) };
@@ -87,8 +78,9 @@ fn fitted<'py>(py: Python<'py>, job: &Job, outcome: Outcome, scale: f64) -> PyRe
     fitted.set_item("start", job.start.as_ref().map(Start::name))?;
     fitted.set_item("n_init", job.runs)?;
     fitted.set_item("seed", job.seed)?;
-    fitted.set_item("polish", job.polish)?;
-    fitted.set_item("rule", rule_name(if job.polish { Rule::Power } else { job.method.rule }))?;
+    fitted.set_item("polish", job.polish.iter().map(|p| p.name()).collect::<Vec<_>>())?;
+    fitted.set_item("time", job.time)?;
+    fitted.set_item("rule", rule_name(job.aim().rule))?;
     fitted.set_item("scale", scale)?;
     fitted.set_item("objective", best.objective)?;
     fitted.set_item("n_iter", best.iterations())?;
@@ -119,7 +111,7 @@ fn fitted<'py>(py: Python<'py>, job: &Job, outcome: Outcome, scale: f64) -> PyRe
     let runs = PyList::empty(py);
     for run in outcome.runs {
         let entry = PyDict::new(py);
-        let stages = run.stages.iter().map(|s| stage(py, s, job, scale)).collect::<PyResult<Vec<_>>>()?;
+        let stages = run.stages.iter().map(|s| stage(py, s, scale)).collect::<PyResult<Vec<_>>>()?;
         entry.set_item("stages", stages)?;
         entry.set_item("objective", run.objective)?;
         entry.set_item("relative_error", run.relative_error)?;
@@ -132,21 +124,19 @@ fn fitted<'py>(py: Python<'py>, job: &Job, outcome: Outcome, scale: f64) -> PyRe
     Ok(fitted)
 }
 
-fn stage<'py>(py: Python<'py>, stage: &Stage, job: &Job, scale: f64) -> PyResult<Bound<'py, PyDict>> {
-    let unit = unit(job, stage.method, scale);
+fn stage<'py>(py: Python<'py>, stage: &Stage, scale: f64) -> PyResult<Bound<'py, PyDict>> {
+    // Objectives are of the scaled data.
+    let unit = scale.powi(stage.aim.degree);
     let entry = PyDict::new(py);
-    entry.set_item("method", stage.method)?;
+    entry.set_item("method", &stage.name)?;
+    entry.set_item("aim", stage.aim.name)?;
+    entry.set_item("relative_error", stage.relative_error)?;
     entry.set_item("stop", stage.stop.name())?;
     let objective: Vec<f64> = stage.history.iter().map(|p| p.objective / unit).collect();
     let residual: Vec<f64> = stage.history.iter().map(|p| p.residual).collect();
     entry.set_item("objective", objective.into_pyarray(py))?;
     entry.set_item("residual", residual.into_pyarray(py))?;
     Ok(entry)
-}
-
-/// What objectives of the scaled data are to be divided by: Σ cos has no unit, the others are squares.
-pub(crate) fn unit(job: &Job, stage: &str, scale: f64) -> f64 {
-    if stage == job.method.name && job.method.goal == Goal::Most { 1.0 } else { scale * scale }
 }
 
 const RULES: &[(&str, Rule)] =

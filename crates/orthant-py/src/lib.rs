@@ -27,5 +27,5 @@ mod _orthant {
     #[pymodule_export]
     use crate::scores::scores;
     #[pymodule_export]
-    use crate::table::{default_method, methods, starts, version};
+    use crate::table::{methods, polishes, starts, version};
 }

@@ -1,7 +1,7 @@
 //! The report: what an estimator kept of its fit is made an outcome again.
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
-use orthant::algorithms::method;
+use orthant::algorithms::{Polish, method};
 use orthant::certificate::Certificate;
 use orthant::evaluate::scores;
 use orthant::finish::Solution;
@@ -15,7 +15,6 @@ use pyo3::prelude::*;
 
 use crate::arrays::{Samples, factor};
 use crate::errors::raise;
-use crate::fit::unit;
 use crate::work::{Watch, detached};
 
 /// What `fit` returned and an estimator kept.
@@ -27,7 +26,8 @@ pub(crate) struct Fitted<'py> {
     start: Option<String>,
     n_init: usize,
     seed: u64,
-    polish: bool,
+    polish: Vec<String>,
+    time: Option<f64>,
     scale: f64,
     best_run: usize,
     seconds: f64,
@@ -64,6 +64,8 @@ struct FittedRun<'py> {
 #[pyo3(from_item_all)]
 struct FittedStage<'py> {
     method: String,
+    aim: String,
+    relative_error: f64,
     stop: String,
     objective: PyReadonlyArray1<'py, f64>,
     residual: PyReadonlyArray1<'py, f64>,
@@ -161,7 +163,13 @@ fn job(fitted: &Fitted) -> PyResult<Job> {
         start,
         runs: fitted.n_init,
         seed: fitted.seed,
-        polish: fitted.polish,
+        polish: fitted
+            .polish
+            .iter()
+            .map(|p| Polish::named(p))
+            .collect::<orthant::Result<_>>()
+            .map_err(raise)?,
+        time: fitted.time,
         ..job
     })
 }
@@ -171,7 +179,7 @@ fn outcome(fitted: &Fitted, job: &Job) -> PyResult<Outcome> {
     let mut sizes = vec![0usize; job.k];
     labels.iter().filter_map(|&label| usize::try_from(label).ok()).for_each(|label| sizes[label] += 1);
     Ok(Outcome {
-        runs: fitted.runs.iter().map(|r| run(r, job, fitted.scale)).collect::<PyResult<Vec<_>>>()?,
+        runs: fitted.runs.iter().map(|r| run(r, fitted.scale)).collect::<PyResult<Vec<_>>>()?,
         best: fitted.best_run,
         solution: Solution {
             labels,
@@ -197,9 +205,9 @@ fn outcome(fitted: &Fitted, job: &Job) -> PyResult<Outcome> {
     })
 }
 
-fn run(fitted: &FittedRun, job: &Job, scale: f64) -> PyResult<Run> {
+fn run(fitted: &FittedRun, scale: f64) -> PyResult<Run> {
     Ok(Run {
-        stages: fitted.stages.iter().map(|s| stage(s, job, scale)).collect::<PyResult<Vec<_>>>()?,
+        stages: fitted.stages.iter().map(|s| stage(s, scale)).collect::<PyResult<Vec<_>>>()?,
         objective: fitted.objective,
         // The page never ranks runs.
         scaled_objective: fitted.objective,
@@ -210,11 +218,11 @@ fn run(fitted: &FittedRun, job: &Job, scale: f64) -> PyResult<Run> {
     })
 }
 
-fn stage(fitted: &FittedStage, job: &Job, scale: f64) -> PyResult<Stage> {
-    let method = method(&fitted.method).map_err(raise)?.name;
-    let stops = [Stop::Converged, Stop::MaxIterations, Stop::Cancelled];
+fn stage(fitted: &FittedStage, scale: f64) -> PyResult<Stage> {
+    let aim = method(&fitted.aim).map_err(raise)?;
+    let stops = [Stop::Converged, Stop::MaxIterations, Stop::Cancelled, Stop::OutOfTime];
     let stop = stops.into_iter().find(|stop| stop.name() == fitted.stop).unwrap_or(Stop::MaxIterations);
-    let unit = unit(job, method, scale);
+    let unit = scale.powi(aim.degree);
     let (objective, residual) = (fitted.objective.as_array(), fitted.residual.as_array());
     let steps = objective.len().min(residual.len());
     let progress = |i: usize| Progress {
@@ -222,5 +230,6 @@ fn stage(fitted: &FittedStage, job: &Job, scale: f64) -> PyResult<Stage> {
         residual: residual[i],
         converged: i + 1 == steps && stop == Stop::Converged,
     };
-    Ok(Stage { method, history: (0..steps).map(progress).collect(), stop })
+    let (name, relative_error) = (fitted.method.clone(), fitted.relative_error);
+    Ok(Stage { name, aim, relative_error, history: (0..steps).map(progress).collect(), stop })
 }

@@ -1,6 +1,6 @@
 //! The tables of methods and starts, from which the estimators take their documentation and checks.
 
-use orthant::algorithms::METHODS;
+use orthant::algorithms::{METHODS, POLISHES};
 use orthant::start::STARTS;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -12,12 +12,6 @@ use crate::fit::rule_name;
 #[pyfunction]
 pub(crate) fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
-}
-
-/// The method that the default stands for while the table has no line of its name.
-#[pyfunction]
-pub(crate) fn default_method() -> &'static str {
-    orthant::pipeline::DEFAULT_METHOD
 }
 
 /// All methods.
@@ -41,6 +35,7 @@ pub(crate) fn methods(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
                 facts.set_item("default", Some(parameter.default).filter(|x| !x.is_nan()))?;
                 facts.set_item("range", parameter.range)?;
                 facts.set_item("whole", parameter.whole)?;
+                facts.set_item("names", parameter.names.to_vec())?;
                 facts.set_item("help", parameter.help)?;
                 parameters.set_item(python_name(parameter.name), facts)?;
             }
@@ -48,6 +43,12 @@ pub(crate) fn methods(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             Ok(entry)
         })
         .collect()
+}
+
+/// Names of what can go on from a partition.
+#[pyfunction]
+pub(crate) fn polishes() -> Vec<&'static str> {
+    POLISHES.iter().map(|p| p.0).collect()
 }
 
 /// The named starts with a line of help each.

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use orthant::algorithms::method;
 use orthant::matrix::Rule;
 use orthant::run::{Event, Go, Observer};
 use pyo3::prelude::*;
@@ -47,7 +46,23 @@ impl Observer for Watcher<'_> {
         }
         self.last = Some(Instant::now());
         let (answer, heard) = sync_channel(1);
-        let notice = Notice { method: event.method.into(), event: Event { method: "", ..*event }, answer };
+        let Event { run, runs, ended, iteration, max_iterations, progress, norm2, rule, stage, .. } = *event;
+        let notice = Notice {
+            method: event.method.into(),
+            event: Event {
+                method: "",
+                stage,
+                rule,
+                run,
+                runs,
+                ended,
+                iteration,
+                max_iterations,
+                progress,
+                norm2,
+            },
+            answer,
+        };
         if self.notices.send(notice).is_err() {
             return Go::On;
         }
@@ -133,14 +148,16 @@ fn tell(py: Python<'_>, notice: &Notice, call: Option<&Py<PyAny>>) -> PyResult<G
     let event = &notice.event;
     let info = PyDict::new(py);
     info.set_item("method", &notice.method)?;
+    info.set_item("stage", event.stage.map(|stage| stage.name))?;
+    info.set_item("share", event.stage.map(|stage| stage.stage as f64 / stage.planned as f64))?;
     info.set_item("run", event.run)?;
     info.set_item("n_runs", event.runs)?;
     info.set_item("n_ended", event.ended)?;
     info.set_item("n_iter", event.iteration)?;
-    info.set_item("max_iter", event.max_iterations)?;
+    info.set_item("max_iter", Some(event.max_iterations).filter(|&most| most != usize::MAX))?;
     // Squared errors are of the scaled data, so they are told relative to it; other objectives have no unit.
-    match method(&notice.method) {
-        Ok(method) if method.rule == Rule::Power => {
+    match event.rule {
+        Rule::Power => {
             info.set_item("relative_error", (event.progress.objective / event.norm2).max(0.0).sqrt())?
         }
         _ => info.set_item("objective", event.progress.objective)?,

@@ -15,7 +15,7 @@ fn main() -> orthant::Result<()> {
     let points = open(&loaded.matrix, None)?;
     let job = match rest.first() {
         Some(method) => Job::new(method, k)?,
-        None => Job { polish: DEFAULT_POLISH, ..Job::new(DEFAULT_METHOD, k)? },
+        None => Job::new(DEFAULT_METHOD, k)?,
     };
     let outcome = cluster(&*points, &job, &mut ())?;
     println!("sizes {:?} after {} iterations", outcome.solution.sizes, outcome.best().iterations());

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use orthant::algorithms::Polish;
 use orthant::generate::{Generated, Generator, Plane, Swimmer, Synthetic, Telescope};
 use orthant::image::{ImageShape, Scan};
 use orthant::report::chart::{Axis, Line, Lines, Marker, Series, lines};
@@ -40,13 +41,25 @@ fn generated(out: &Path) -> orthant::Result<()> {
         out,
         "spherical",
         &synthetic,
-        &Job { polish: true, ..runs(Job::new("spherical-k-means", 6)?) },
+        &Job { polish: vec![Polish::Em], ..runs(Job::new("spherical-k-means", 6)?) },
         Features::Named,
     )?;
     let swimmer = Swimmer::default().generate()?;
-    made(out, "swimmer", &swimmer, &Job { polish: true, ..Job::new("onp-mf", 17)? }, Features::Pictures)?;
+    made(
+        out,
+        "swimmer",
+        &swimmer,
+        &Job { polish: vec![Polish::Em], ..Job::new("onp-mf", 17)? },
+        Features::Pictures,
+    )?;
     let telescope = Telescope { noise: 0.02, seed: 1 }.generate()?;
-    made(out, "telescope", &telescope, &Job { polish: true, ..Job::new("onp-mf", 9)? }, Features::Bands)?;
+    made(
+        out,
+        "telescope",
+        &telescope,
+        &Job { polish: vec![Polish::Em], ..Job::new("onp-mf", 9)? },
+        Features::Bands,
+    )?;
     plane(out)?;
     compared(out, &swimmer)
 }
@@ -86,7 +99,7 @@ fn file(out: &Path, data: &str, k: &str, method: &str, rest: &[String]) -> ortha
         None => loaded.image,
     };
     let job = Job {
-        polish: has("em"),
+        polish: if has("em") { vec![Polish::Em] } else { vec![] },
         runs: value("runs").map_or(Ok(1), number)?,
         ..Job::new(method, number(k)?)?
     };

@@ -1,6 +1,6 @@
 //! From labels to a feasible solution: U ≥ 0, V ≥ 0 and VVᵀ = I to rounding, whatever the method was.
 
-use crate::algorithms::logarithms;
+use crate::algorithms::{SMOOTHING, logarithms};
 use crate::error::Result;
 use crate::matrix::{Mat, Rule, Store};
 use crate::prepare::Problem;
@@ -95,7 +95,9 @@ pub fn finish(
     let centroids = match rule {
         Rule::Power => directions.clone(),
         Rule::Cosine => store.sum_of_labels(k, rule, run)?.sums.with_unit_columns(),
-        Rule::Euclid | Rule::Kl => {
+        // How much a centroid is smoothed depends on how many points are in it.
+        Rule::Kl => store.sum_of_labels(k, rule, run)?.sums.map(|x| x / facts.scale),
+        Rule::Euclid => {
             let sums = store.sum_of_labels(k, rule, run)?;
             let mut means = sums.sums;
             let scale = |w: &f64| if *w > 0.0 { 1.0 / w / facts.scale } else { 0.0 };
@@ -149,7 +151,7 @@ pub fn predict(data: &dyn crate::matrix::Data, centroids: &Mat, rule: Rule) -> R
             centroids.clone().map(|x| x * scale)
         }
         // With the usual smoothing: a word that a cluster lacks must not forbid it.
-        Rule::Kl => logarithms(centroids.clone(), 0.1),
+        Rule::Kl => logarithms(centroids.clone(), SMOOTHING),
         Rule::Power | Rule::Cosine => centroids.clone(),
     };
     let mut store = data.store()?;

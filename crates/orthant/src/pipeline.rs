@@ -240,8 +240,15 @@ fn cluster_from(
         }
         let streams: Vec<Stream> =
             (first..first + count).map(|run| Stream { seed: job.seed, run: run as u64 }).collect();
-        let batch =
-            Batch { problem: &problem, job, start: &start, streams: &streams, runs, finished: &finished, deadline };
+        let batch = Batch {
+            problem: &problem,
+            job,
+            start: &start,
+            streams: &streams,
+            runs,
+            finished: &finished,
+            deadline,
+        };
         let ended = batch.run(&*algorithm, saved.take(), observer)?;
         finished.extend(ended);
     }
@@ -382,7 +389,8 @@ impl Batch<'_> {
             state,
         };
         let running = self.running(polish.name(), aim.rule, stream, limit);
-        let trace = iterate(&mut *state, vec![Trace::default()], running, &mut unsaved, &checkpoint)?.remove(0);
+        let trace =
+            iterate(&mut *state, vec![Trace::default()], running, &mut unsaved, &checkpoint)?.remove(0);
         let conclusion = state.conclude(0)?;
         let sigma2 = dominant(problem.data, state.store(), &[0], &conclusion.centroids)?.sigma2;
         let explained = sigma2.iter().sum();

@@ -49,7 +49,7 @@ pub struct Event<'a> {
     /// Name of the method or polish that runs.
     pub method: &'a str,
     /// Its present stage, for a method that has several.
-    pub stage: Option<&'a str>,
+    pub stage: Option<Mark>,
     /// How it assigns points, which says what its objective is.
     pub rule: Rule,
     /// Which run, from 0.
@@ -60,7 +60,7 @@ pub struct Event<'a> {
     pub ended: usize,
     /// Iterations done in this run.
     pub iteration: usize,
-    /// Their limit.
+    /// Their limit; `usize::MAX` where there is none.
     pub max_iterations: usize,
     /// What was reached.
     pub progress: Progress,
@@ -121,8 +121,10 @@ pub trait State {
 /// A stage of a method that has several.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mark {
-    /// Its place in the method's plan.
+    /// Its place in the method's plan,
     pub stage: usize,
+    /// which has so many stages.
+    pub planned: usize,
     /// What it does.
     pub name: &'static str,
     /// How many iterations it took.
@@ -198,7 +200,7 @@ pub fn iterate(
             }
             let event = Event {
                 method: running.method,
-                stage: state.marks().last().map(|mark| mark.name),
+                stage: state.marks().last().copied(),
                 rule: running.rule,
                 run: running.first + run,
                 runs: running.runs,

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use orthant::algorithms::METHODS;
+use orthant::algorithms::{METHODS, Polish};
 use orthant::pipeline::Job;
 use orthant::start::{STARTS, Start};
 use std::sync::Arc;
@@ -158,7 +158,11 @@ fn the_number_of_threads_never_changes_a_bit() {
         let job = Job {
             values: orthant::algorithms::Values::new().set("max-iterations", 40.0),
             runs: 3,
-            polish: method.name == "onp-mf",
+            polish: match method.name {
+                "onp-mf" => vec![Polish::Em, Polish::Moves, Polish::Swaps],
+                "k-means" | "kl-onmf" => vec![Polish::Swaps],
+                _ => vec![],
+            },
             ..Job::new(method.name, 5).unwrap()
         };
         for kind in ["dense f64", "dense f32", "sparse f64", "sparse f64, no transposed copy"] {
@@ -192,6 +196,8 @@ fn runs_do_not_depend_on_how_many_there_are() {
         let many = run(&*data, &Job { runs: 9, ..short(method, 4) });
         for (a, b) in few.runs.iter().zip(&many.runs) {
             assert!(same_partition(&a.labels, &b.labels), "{}", method.name);
+            assert_eq!(a.iterations(), b.iterations(), "{}", method.name);
+            assert!((a.objective - b.objective).abs() <= 1e-12 * a.objective.abs(), "{}", method.name);
         }
         assert_eq!(many.runs.len(), 9);
         let best = many.best().objective;
@@ -256,7 +262,7 @@ fn ties_go_to_the_lowest_index() {
 #[test]
 fn prediction_gives_the_points_of_the_fit_their_labels() {
     let x = clustered(150, FEATURES, 4, 50);
-    for name in ["em-onmf", "k-means", "spherical-k-means"] {
+    for name in ["best", "em-onmf", "kl-onmf", "k-means", "spherical-k-means"] {
         for kind in KINDS {
             let data = open_kind(kind, &x, FEATURES, None);
             let job = Job { seed: 4, ..Job::new(name, 4).unwrap() };

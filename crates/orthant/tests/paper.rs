@@ -7,7 +7,7 @@ mod common;
 use std::path::PathBuf;
 
 use common::*;
-use orthant::algorithms::{Values, method};
+use orthant::algorithms::{Polish, Values, method};
 use orthant::evaluate;
 use orthant::generate::{Generator, Swimmer, Synthetic};
 use orthant::matrix::open;
@@ -125,13 +125,13 @@ fn onp_mf_is_nearly_perfect_at_noise_001_and_reaches_what_others_measured() {
     for seed in 0..sets {
         let made = Synthetic { noise: 0.01, seed, ..Synthetic::default() }.generate().unwrap();
         let data = open(&made.matrix, None).unwrap();
-        let accuracy = |polish: bool| {
-            let outcome = run(&*data, &Job { polish, ..Job::new("onp-mf", 6).unwrap() });
+        let accuracy = |polish: &[Polish]| {
+            let outcome = run(&*data, &Job { polish: polish.to_vec(), ..Job::new("onp-mf", 6).unwrap() });
             evaluate::scores(&outcome.solution.labels, &made.truth).unwrap().accuracy
         };
-        sum += accuracy(false);
-        polished += accuracy(true);
-        perfect += usize::from(accuracy(false) == 1.0);
+        sum += accuracy(&[]);
+        polished += accuracy(&[Polish::Em]);
+        perfect += usize::from(accuracy(&[]) == 1.0);
     }
     assert!(sum / sets as f64 >= 0.98, "mean accuracy {}", sum / sets as f64);
     assert!(polished / sets as f64 >= 0.99, "mean accuracy after a polish {}", polished / sets as f64);
@@ -160,7 +160,7 @@ fn onp_mf_followed_by_em_finds_all_parts_of_the_swimmer() {
         swimmer.set("layout", layout).unwrap();
         let made = swimmer.generate().unwrap();
         let data = open(&made.matrix, None).unwrap();
-        let outcome = run(&*data, &Job { polish: true, ..Job::new("onp-mf", 17).unwrap() });
+        let outcome = run(&*data, &Job { polish: vec![Polish::Em], ..Job::new("onp-mf", 17).unwrap() });
         let inside: Vec<usize> =
             (0..made.truth.len()).filter(|&j| Some(made.truth[j]) != made.background).collect();
         let found: Vec<i32> = inside.iter().map(|&j| outcome.solution.labels[j]).collect();
@@ -176,7 +176,10 @@ fn a_polish_by_em_reaches_the_error_that_others_measured() {
     let Some(folder) = data_folder() else { return };
     let loaded = orthant::read::read(&folder.join("text/tr23.mtx.gz"), &Default::default()).unwrap();
     let data = open(&loaded.matrix, None).unwrap();
-    let outcome = run(&*data, &Job { polish: true, values: Values::new(), ..Job::new("onp-mf", 6).unwrap() });
+    let outcome = run(
+        &*data,
+        &Job { polish: vec![Polish::Em], values: Values::new(), ..Job::new("onp-mf", 6).unwrap() },
+    );
     assert!((outcome.certificate.relative_error - 0.286584).abs() < 1e-6, "{:?}", outcome.certificate);
     assert_eq!(method("onp-mf").unwrap().starts, ["svd"]);
 }

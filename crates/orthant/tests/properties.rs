@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::*;
-use orthant::algorithms::{METHODS, Values, method};
+use orthant::algorithms::{METHODS, Polish, Values, method};
 use orthant::matrix::Mat;
 use orthant::pipeline::Job;
 use orthant::start::Start;
@@ -114,7 +114,7 @@ proptest! {
         let data = open_kind("dense f64", &x, FEATURES, None);
         for name in ["k-means", "spherical-k-means"] {
             let plain = run(&*data, &Job { seed, ..Job::new(name, 3).unwrap() });
-            let polished = run(&*data, &Job { seed, polish: true, ..Job::new(name, 3).unwrap() });
+            let polished = run(&*data, &Job { seed, polish: vec![Polish::Em], ..Job::new(name, 3).unwrap() });
             prop_assert!(polished.certificate.relative_error <= plain.certificate.relative_error + 1e-12);
         }
     }
@@ -294,7 +294,7 @@ fn the_default_method_ends_at_any_scale() {
         let scaled: Vec<f64> = x.iter().map(|v| v * c).collect();
         for start in ["svd", "nndsvd", "random"] {
             let job = Job {
-                polish: true,
+                polish: vec![Polish::Em],
                 values: Values::new().set("max-iterations", 60.0),
                 start: Some(Start::named(start).unwrap()),
                 ..Job::new("onp-mf", 3).unwrap()

@@ -73,7 +73,8 @@ pub fn polish(text: &str) -> Result<Polishes, String> {
         return Ok(Polishes::default());
     }
     let known: Vec<&str> = POLISHES.iter().map(|p| p.0).collect();
-    let one = |step| Polish::named(step).map_err(|_| format!("'{step}' is none of {}, none", known.join(", ")));
+    let one =
+        |step| Polish::named(step).map_err(|_| format!("'{step}' is none of {}, none", known.join(", ")));
     Ok(Polishes(text.split(',').map(one).collect::<Result<_, _>>()?))
 }
 

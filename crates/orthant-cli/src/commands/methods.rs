@@ -61,12 +61,7 @@ fn in_full(m: &Method) -> String {
             names => names.join(", "),
         };
         let name = format!("--{}", p.name);
-        text.push_str(&format!(
-            "  {name:<18}{}\n  {:<18}{range}; unless set: {}\n",
-            p.help,
-            "",
-            default(p)
-        ));
+        text.push_str(&format!("  {name:<18}{}\n  {:<18}{range}; unless set: {}\n", p.help, "", default(p)));
     }
     text.push_str(&format!("\nExample:\n  orthant cluster DATA -k K --algorithm {}\n", m.name));
     text

@@ -77,7 +77,10 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _of_features(self) -> bool:
         return self.cluster == "features"
 
-    def _polish(self):
+    def _polish(self) -> list[str]:
+        return []
+
+    def _time(self):
         return None
 
     # Checks.
@@ -107,6 +110,14 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                     f"{name} is not a parameter of method={self._method()!r}; its parameters are "
                     f"{', '.join(known)}."
                 )
+            names = known[name]["names"]
+            if names:
+                if value not in names:
+                    raise ValueError(
+                        f"The {name!r} parameter of {type(self).__name__} must be a str among "
+                        f"{{{', '.join(map(repr, names))}}}. Got {value!r} instead."
+                    )
+                value = names.index(value)
             low, high = known[name]["range"]
             check_scalar(value, name, numbers.Real, min_val=low, max_val=high)
             values.append((known[name]["key"], float(value)))
@@ -161,11 +172,9 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 raise ValueError("sample_weight weights the points, which are the features with cluster='features'.")
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         name = self._method()
-        # The compiled part knows what the default stands for while the table has no such line.
-        method = name if name in METHODS else _orthant.default_method()
-        values = self._check_values(method)
+        values = self._check_values(name)
 
-        watch, interval, bar = self._watch(method, dict(values))
+        watch, interval, bar = self._watch(name, dict(values))
         fitted = _orthant.fit(
             parts(X.T if self._of_features() else X),
             int(self.n_clusters),
@@ -175,6 +184,7 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             runs=int(self.n_init),
             seed=seed(self.random_state),
             polish=self._polish(),
+            time=self._time(),
             weights=weights,
             threads=threads(self.n_jobs),
             watch=watch,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numbers
+
 import numpy as np
+from sklearn.utils import check_scalar
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from . import _orthant
 from ._base import METHODS, Clustering
 
 
@@ -28,10 +32,11 @@ class ONMF(Clustering):
     n_clusters : int, default=8
         Number of clusters.
 
-    method : {"best", "onp-mf", "em-onmf", "chnmf", "o-pnmf"}, default="best"
-        How to look for the factors: "best" is the program's default, deterministic and polished by EM;
-        "onp-mf" and "em-onmf" are Algorithms 2 and 1 of Pompili, Gillis, Absil and Glineur; "chnmf" and
-        "o-pnmf" the multiplicative updates of Choi and of Yang and Oja.
+    method : {"best", "onp-mf", "em-onmf", "kl-onmf", "chnmf", "o-pnmf"}, default="best"
+        How to look for the factors: "best" tries several ways, polishes each and goes on from the best of
+        them; "onp-mf" and "em-onmf" are Algorithms 2 and 1 of Pompili, Gillis, Absil and Glineur; "kl-onmf"
+        has the Kullback-Leibler divergence as its objective, for counts; "chnmf" and "o-pnmf" are the
+        multiplicative updates of Choi and of Yang and Oja.
 
     init : {"auto", "random", "residual", "svd", "nndsvd"} or array-like, default="auto"
         Where to start: "auto" is the method's usual start, an array of shape (n_points,) labels to begin
@@ -48,8 +53,17 @@ class ONMF(Clustering):
     tol : float, default=None
         When to stop, for the methods that have a tolerance; None is the method's own.
 
-    polish : {"em"} or None, default=None
-        Whether EM-ONMF goes on from what the method found. "best" always ends so.
+    polish : str, sequence of str or None, default=None
+        What goes on from what the method found, in order: any of "em" (EM-ONMF), "moves" (of single
+        points) and "swaps" (of centroids), also as "em,moves". "best" has all of them.
+
+    effort : {"quick", "normal", "thorough", "endless"}, default=None
+        Parameter of "best": how much work to put in; None is "normal". "endless" goes on until `time` is
+        over, or the callback or Ctrl-C ends it.
+
+    time : float, default=None
+        Seconds after which to end with the best so far. The result then depends on the machine. With
+        "best" the time is used up unless `effort` is set.
 
     cluster : {"samples", "features"}, default="samples"
         What is clustered. With "features" the rows of `components_` are orthonormal parts that do not
@@ -63,6 +77,9 @@ class ONMF(Clustering):
     floor : float, default=None
         Parameter of "chnmf" and "o-pnmf": entries do not fall below it.
 
+    smoothing : float, default=None
+        Parameter of "kl-onmf": what is added to the centroids in the loop, relative to their mean entry.
+
     random_state : int, RandomState instance or None, default=0
         An int is the seed (the program's ``--seed``): the same data then give the same bits. None draws one.
 
@@ -74,8 +91,8 @@ class ONMF(Clustering):
 
     callback : callable, default=None
         Called after every iteration with a dict (`method`, `run`, `n_runs`, `n_ended`, `n_iter`,
-        `max_iter`, `residual`, `converged`, and `relative_error` or `objective`); True stops the fit, which
-        then keeps the best so far.
+        `max_iter`, `stage`, `share`, `residual`, `converged`, and `relative_error` or `objective`); True
+        stops the fit, which then keeps the best so far.
 
     Attributes
     ----------
@@ -114,8 +131,8 @@ class ONMF(Clustering):
         Whether it met its own rule.
 
     history_ : list of dict
-        For each stage of the best run its `method`, why it ended (`stop`), and the `objective` and
-        `residual` of every iteration.
+        For each stage of the best run its `method`, why it ended (`stop`), the `relative_error` of the best
+        partition by then, and the `objective` and `residual` of every iteration.
 
     n_features_in_ : int
         Number of features seen during fit.
@@ -144,7 +161,9 @@ class ONMF(Clustering):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> import numbers
+
+import numpy as np
     >>> from orthant import ONMF
     >>> X = np.array([[1, 0, 0], [4, 0, 0], [0, 2, 2], [0, 1, 1], [0, 0, 0]])
     >>> model = ONMF(n_clusters=2).fit(X)
@@ -170,12 +189,15 @@ class ONMF(Clustering):
         max_iter=None,
         tol=None,
         polish=None,
+        effort=None,
+        time=None,
         cluster="samples",
         alpha=None,
         rho=None,
         growth=None,
         scale=None,
         floor=None,
+        smoothing=None,
         random_state=0,
         n_jobs=None,
         verbose=0,
@@ -188,19 +210,22 @@ class ONMF(Clustering):
         self.max_iter = max_iter
         self.tol = tol
         self.polish = polish
+        self.effort = effort
+        self.time = time
         self.cluster = cluster
         self.alpha = alpha
         self.rho = rho
         self.growth = growth
         self.scale = scale
         self.floor = floor
+        self.smoothing = smoothing
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
 
     def _method(self):
-        known = ["best"] + [name for name, entry in METHODS.items() if not entry["signed"] and name != "best"]
+        known = [name for name, entry in METHODS.items() if not entry["signed"]]
         if self.method not in known:
             raise ValueError(
                 f"The 'method' parameter of ONMF must be a str among {{{', '.join(map(repr, known))}}}. "
@@ -209,15 +234,25 @@ class ONMF(Clustering):
         return self.method
 
     def _values(self):
-        names = ("max_iter", "tol", "alpha", "rho", "growth", "scale", "floor")
+        names = ("max_iter", "tol", "effort", "alpha", "rho", "growth", "scale", "floor", "smoothing")
         return {name: getattr(self, name) for name in names}
 
     def _polish(self):
-        if self.polish not in (None, "em"):
+        if self.polish is None:
+            return []
+        steps = self.polish.split(",") if isinstance(self.polish, str) else list(self.polish)
+        known = _orthant.polishes()
+        if not all(step in known for step in steps):
             raise ValueError(
-                f"The 'polish' parameter of ONMF must be a str among {{'em'}} or None. Got {self.polish!r} instead."
+                f"The 'polish' parameter of ONMF must be None or of {{{', '.join(map(repr, known))}}}. "
+                f"Got {self.polish!r} instead."
             )
-        return True if self.polish == "em" else None
+        return steps
+
+    def _time(self):
+        if self.time is not None:
+            check_scalar(self.time, "time", numbers.Real, min_val=0, include_boundaries="neither")
+        return self.time
 
     def _set_fitted(self, fitted, X, weights):
         super()._set_fitted(fitted, X, weights)

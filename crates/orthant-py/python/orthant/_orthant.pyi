@@ -16,7 +16,11 @@ class OrthantError(RuntimeError): ...
 
 class _Stage(TypedDict):
     method: str
-    stop: Literal["converged", "max-iterations", "cancelled"]
+    #: The method whose objective it lowers.
+    aim: str
+    #: Of the best partition when it had ended.
+    relative_error: float
+    stop: Literal["converged", "max-iterations", "cancelled", "out-of-time"]
     objective: NDArray[np.float64]
     residual: NDArray[np.float64]
 
@@ -34,12 +38,13 @@ class _Fitted(TypedDict):
     start: str | None
     n_init: int
     seed: int
-    polish: bool
+    polish: list[str]
+    time: float | None
     rule: _Rule
     scale: float
     objective: float
     n_iter: int
-    stop: Literal["converged", "max-iterations", "cancelled"]
+    stop: Literal["converged", "max-iterations", "cancelled", "out-of-time"]
     converged: bool
     best_run: int
     seconds: float
@@ -71,6 +76,7 @@ class _Parameter(TypedDict):
     default: float | None
     range: tuple[float, float]
     whole: bool
+    names: list[str]
     help: str
 
 class _Method(TypedDict):
@@ -93,7 +99,7 @@ class _Made(TypedDict):
     order: Literal["C", "F"] | None
 
 def version() -> str: ...
-def default_method() -> str: ...
+def polishes() -> list[str]: ...
 def methods() -> list[_Method]: ...
 def starts() -> list[tuple[str, str]]: ...
 def fit(
@@ -107,7 +113,8 @@ def fit(
     centroids: NDArray[np.float64] | None = None,
     runs: int = 1,
     seed: int = 0,
-    polish: bool | None = None,
+    polish: Sequence[str] = (),
+    time: float | None = None,
     weights: NDArray[np.float64] | None = None,
     threads: int = 1,
     watch: Callable[[dict[str, Any]], object] | None = None,

@@ -44,7 +44,8 @@ class Bar:
         self._write(f"{self.name}: {summary}, {seconds:.1f} s", last=True)
 
     def _share(self, info: dict) -> float:
-        within = info["n_iter"] / info["max_iter"]
+        # Of a search in stages the share of those that have ended.
+        within = info["n_iter"] / info["max_iter"] if info["max_iter"] else info["share"] or 0.0
         residual = info["residual"]
         if self.first_residual is None:
             self.first_residual = residual

@@ -14,7 +14,6 @@ use super::em_onmf::{Directions, EmOnmf};
 use super::improve::{Moves, Patience, Polish, Swaps};
 use super::lloyd::Lloyd;
 use super::{Algorithm, OnpMf, Setting, method};
-use rand::RngExt;
 use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
 use crate::matrix::{Mat, Store};
@@ -22,6 +21,7 @@ use crate::prepare::Problem;
 use crate::run::{Conclusion, Mark, Progress, State};
 use crate::singular::dominant;
 use crate::start::{Start, Stream};
+use rand::RngExt;
 
 /// How much work to put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -44,12 +44,15 @@ pub const EFFORTS: &[&str] = &["quick", "normal", "thorough", "endless"];
 pub struct Best {
     /// How much work to put in.
     pub effort: Effort,
+    /// Stop after this many iterations of all stages, where given.
+    pub max_iterations: Option<usize>,
 }
 
 impl Best {
     pub(super) fn from_setting(s: &Setting) -> Self {
         let efforts = [Effort::Quick, Effort::Normal, Effort::Thorough, Effort::Endless];
-        Best { effort: efforts[s.get("effort") as usize] }
+        let max_iterations = s.given("max-iterations").map(|x| x as usize);
+        Best { effort: efforts[s.get("effort") as usize], max_iterations }
     }
 
     /// The stages, in order.
@@ -68,10 +71,21 @@ impl Best {
             }
             Effort::Thorough | Effort::Endless => {
                 plan.extend([Step::Continue(&SLOW), Step::Continue(&SLOWEST)]);
-                plan.extend([Step::Continue(&MULTIPLIERS), Step::Continue(&LATE_MULTIPLIERS), Step::Seed(100)]);
+                plan.extend([
+                    Step::Continue(&MULTIPLIERS),
+                    Step::Continue(&LATE_MULTIPLIERS),
+                    Step::Seed(100),
+                ]);
                 plan.extend([Step::Moves; 4]);
                 plan.extend([swaps(8), swaps(4), swaps(4), Step::Moves, Step::Moves]);
-                plan.extend([Step::Kicks(16), Step::Moves, Step::Moves, Step::Kicks(16), Step::Moves, Step::Moves]);
+                plan.extend([
+                    Step::Kicks(16),
+                    Step::Moves,
+                    Step::Moves,
+                    Step::Kicks(16),
+                    Step::Moves,
+                    Step::Moves,
+                ]);
                 plan.extend([swaps(8), Step::Moves]);
             }
         }
@@ -98,7 +112,8 @@ static STEADY: Schedule = schedule("continuation, steady", 0.0, 1.0, 1.05, 1e-2)
 static SLOW: Schedule = schedule("continuation, slow", 0.0, 1.0, 1.015, 1e-2);
 static SLOWEST: Schedule = schedule("continuation, slowest", 0.0, 1.0, 1.007, 1e-2);
 static MULTIPLIERS: Schedule = schedule("continuation with multipliers", 100.0, 0.1, 1.02, 1e-2);
-static LATE_MULTIPLIERS: Schedule = schedule("continuation with multipliers, shorter", 100.0, 1.0, 1.02, 1e-2);
+static LATE_MULTIPLIERS: Schedule =
+    schedule("continuation with multipliers, shorter", 100.0, 1.0, 1.02, 1e-2);
 
 #[derive(Debug, Clone, Copy)]
 enum Step {
@@ -180,7 +195,12 @@ struct BestState<'a> {
 const REMEMBERED: usize = 6;
 
 impl Algorithm for Best {
-    fn begin<'a>(&self, problem: &'a Problem<'a>, start: &Start, streams: &[Stream]) -> Result<Box<dyn State + 'a>> {
+    fn begin<'a>(
+        &self,
+        problem: &'a Problem<'a>,
+        start: &Start,
+        streams: &[Stream],
+    ) -> Result<Box<dyn State + 'a>> {
         start.check(problem)?;
         assert_eq!(streams.len(), 1, "the table says that runs of best are not batched");
         Ok(Box::new(BestState {
@@ -198,19 +218,17 @@ impl Algorithm for Best {
     }
 
     fn max_iterations(&self, _start: &Start) -> usize {
-        match self.effort {
-            Effort::Quick => 1_000,
-            Effort::Normal => 3_000,
-            Effort::Thorough => 20_000,
-            Effort::Endless => usize::MAX,
-        }
+        self.max_iterations.unwrap_or(usize::MAX)
     }
 }
 
 impl<'a> BestState<'a> {
     /// Random numbers that depend on the stage, not on what happened before.
     fn stream(&self, number: usize) -> Stream {
-        Stream { seed: self.stream.seed, run: self.stream.run << 40 | (self.position as u64 + 1) << 16 | number as u64 }
+        Stream {
+            seed: self.stream.seed,
+            run: self.stream.run << 40 | (self.position as u64 + 1) << 16 | number as u64,
+        }
     }
 
     /// The partition that a stage improves; `None` where all have had what it does.
@@ -267,14 +285,16 @@ impl<'a> BestState<'a> {
         let mut generators = vec![];
         for run in 0..runs {
             let mut generator = self.stream(run).generator();
-            let half: Vec<i32> = labels.iter().map(|&l| if generator.random::<bool>() { l } else { -1 }).collect();
+            let half: Vec<i32> =
+                labels.iter().map(|&l| if generator.random::<bool>() { l } else { -1 }).collect();
             store.set_labels(run, &half)?;
             generators.push(generator);
         }
         let all: Vec<usize> = (0..runs).collect();
         let guess = Mat::zeros(self.problem.data.shape().features, runs * k);
         let u = dominant(self.problem.data, &mut *store, &all, &guess)?.u;
-        let starts = generators.into_iter().enumerate().map(|(run, g)| (u.columns(run * k..(run + 1) * k), g));
+        let starts =
+            generators.into_iter().enumerate().map(|(run, g)| (u.columns(run * k..(run + 1) * k), g));
         Ok(Box::new(Lloyd::from_centroids(Directions, self.problem, store, starts.collect())))
     }
 
@@ -312,7 +332,8 @@ impl<'a> BestState<'a> {
                 new.moved = matches!(step, Step::Moves) || (same && origin.moved);
                 new.swapped = matches!(step, Step::Swaps(_)) || (same && origin.swapped);
             }
-            let twin = self.found.iter().position(|c| (c.explained - new.explained).abs() <= 1e-13 * new.explained);
+            let twin =
+                self.found.iter().position(|c| (c.explained - new.explained).abs() <= 1e-13 * new.explained);
             match twin {
                 // The same partition by another way: it has had what either has had.
                 Some(at) if matches!(step, Step::Em) => self.found[at] = new,
@@ -346,7 +367,14 @@ impl<'a> State for BestState<'a> {
                 {
                     self.position += 1;
                 }
-                self.marks.push(Mark { stage: self.position, name: self.plan[self.position].name(), iterations: 0, objective: f64::NAN });
+                let (stage, planned) = (self.position, self.plan.len());
+                self.marks.push(Mark {
+                    stage,
+                    planned,
+                    name: self.plan[self.position].name(),
+                    iterations: 0,
+                    objective: f64::NAN,
+                });
                 self.open()?
             }
         };
@@ -445,7 +473,7 @@ impl<'a> State for BestState<'a> {
             .map(|_| {
                 let (stage, iterations) = (saved.word()? as usize, saved.word()? as usize);
                 let name = self.plan.get(stage).ok_or_else(Unpacking::missing)?.name();
-                Ok(Mark { stage, name, iterations, objective: f64::from_bits(saved.word()?) })
+                Ok(Mark { stage, planned, name, iterations, objective: f64::from_bits(saved.word()?) })
             })
             .collect::<Result<_>>()?;
         if saved.word()? == 1 {

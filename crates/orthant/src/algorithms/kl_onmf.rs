@@ -27,7 +27,7 @@ use crate::start::{Start, Stream};
 pub struct KlOnmf {
     /// Stop after this many iterations.
     pub max_iterations: usize,
-    /// What is added to every centroid in the loop, relative to its mean entry.
+    /// What is added to the centroids in the loop, relative to their mean entry.
     pub smoothing: f64,
 }
 
@@ -44,20 +44,27 @@ impl Multinomials {
     }
 }
 
-/// Logarithms of the columns, each smoothed and scaled to sum 1; a zero column is uniform.
-pub(crate) fn logarithms(mut columns: Mat, smoothing: f64) -> Mat {
-    let mut sums = vec![0.0; columns.cols];
-    for row in columns.data.chunks_exact(columns.cols.max(1)) {
-        sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+/// What is added to the centroids unless said otherwise, relative to their mean entry.
+pub(crate) const SMOOTHING: f64 = 0.1;
+
+/// Logarithms of the clusters' sums as distributions, after adding `smoothing` times their mean entry to all; a
+/// zero column becomes uniform. As the mean is over all clusters, small ones are smoothed more than large ones.
+pub(crate) fn logarithms(mut sums: Mat, smoothing: f64) -> Mat {
+    let mut totals = vec![0.0; sums.cols];
+    for row in sums.data.chunks_exact(sums.cols.max(1)) {
+        totals.iter_mut().zip(row).for_each(|(total, x)| *total += x);
     }
-    let even = 1.0 / columns.rows as f64;
-    for row in columns.data.chunks_exact_mut(columns.cols.max(1)) {
-        for (x, sum) in row.iter_mut().zip(&sums) {
-            let share = if *sum > 0.0 { *x / sum } else { even };
-            *x = ((share + smoothing * even) / (1.0 + smoothing)).ln();
+    let mean = totals.iter().sum::<f64>() / sums.data.len() as f64;
+    let added = if mean > 0.0 { smoothing * mean } else { 1.0 };
+    let whole: Vec<f64> = totals.iter().map(|total| total + added * sums.rows as f64).collect();
+    // Most words are missing from most clusters: one logarithm for each cluster serves them all.
+    let absent: Vec<f64> = whole.iter().map(|whole| (added / whole).ln()).collect();
+    for row in sums.data.chunks_exact_mut(sums.cols.max(1)) {
+        for ((x, whole), absent) in row.iter_mut().zip(&whole).zip(&absent) {
+            *x = if *x > 0.0 { ((*x + added) / whole).ln() } else { *absent };
         }
     }
-    columns
+    sums
 }
 
 impl Model for Multinomials {
@@ -67,7 +74,11 @@ impl Model for Multinomials {
         logarithms(sums, self.smoothing)
     }
 
-    fn of_points(&self, points: Mat) -> Mat {
+    fn of_points(&self, mut points: Mat) -> Mat {
+        // Long and short points alike.
+        let totals = (0..points.cols).map(|i| points.column(i).iter().sum::<f64>());
+        let inverse: Vec<f64> = totals.map(|total| if total > 0.0 { 1.0 / total } else { 0.0 }).collect();
+        points.scale_columns(&inverse);
         logarithms(points, self.smoothing)
     }
 

@@ -46,7 +46,12 @@ pub(super) trait Model {
         Ok(None)
     }
     /// The objective of a run's partition, where it is not that of the last pass.
-    fn final_objective(&self, _problem: &Problem, _store: &mut dyn Store, _run: usize) -> Result<Option<f64>> {
+    fn final_objective(
+        &self,
+        _problem: &Problem,
+        _store: &mut dyn Store,
+        _run: usize,
+    ) -> Result<Option<f64>> {
         Ok(None)
     }
 }
@@ -100,7 +105,8 @@ impl<'a, M: Model> Lloyd<'a, M> {
         let mut active: Vec<usize> = (0..self.runs.len()).collect();
         for _ in 0..steps {
             let progress = self.step(&active)?;
-            active = active.iter().zip(&progress).filter(|(_, p)| !p.converged).map(|(&run, _)| run).collect();
+            active =
+                active.iter().zip(&progress).filter(|(_, p)| !p.converged).map(|(&run, _)| run).collect();
             if active.is_empty() {
                 break;
             }

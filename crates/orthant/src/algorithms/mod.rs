@@ -21,7 +21,7 @@ pub use em_onmf::EmOnmf;
 pub use improve::{POLISHES, Polish};
 pub use k_means::KMeans;
 pub use kl_onmf::KlOnmf;
-pub(crate) use kl_onmf::logarithms;
+pub(crate) use kl_onmf::{SMOOTHING, logarithms};
 pub use o_pnmf::OPnmf;
 pub use onp_mf::OnpMf;
 pub use spherical_k_means::SphericalKMeans;
@@ -158,20 +158,33 @@ const fn real(name: &'static str, default: f64, range: (f64, f64), help: &'stati
     Parameter { name, default, range, whole: false, names: &[], help }
 }
 
-static BEST: [Parameter; 1] = [Parameter {
-    name: "effort",
-    default: 1.0,
-    range: (0.0, 3.0),
-    whole: true,
-    names: EFFORTS,
-    help: "how much work to put in (endless: until the time is over or it is stopped)",
-}];
+static BEST: [Parameter; 2] = [
+    Parameter {
+        name: "effort",
+        default: 1.0,
+        range: (0.0, 3.0),
+        whole: true,
+        names: EFFORTS,
+        help: "how much work to put in (endless: until the time is over or it is stopped)",
+    },
+    whole(
+        "max-iterations",
+        f64::NAN,
+        1.0,
+        "stop after this many iterations (of all stages; unless set: no limit)",
+    ),
+];
 const ASSIGNING: &[Parameter] = &[whole("max-iterations", 100.0, 1.0, "stop after this many iterations")];
 const KMEANS: &[Parameter] = &[whole("max-iterations", 300.0, 1.0, "stop after this many iterations")];
 
 const KL: &[Parameter] = &[
     whole("max-iterations", 100.0, 1.0, "stop after this many iterations"),
-    real("smoothing", 0.1, (1e-12, 1e6), "what is added to the centroids in the loop, relative to their mean entry"),
+    real(
+        "smoothing",
+        SMOOTHING,
+        (1e-12, 1e6),
+        "what is added to the centroids in the loop, relative to their mean entry",
+    ),
 ];
 
 const fn multiplicative(tolerance: f64, help: &'static str) -> [Parameter; 3] {

@@ -229,7 +229,13 @@ pub(super) fn stages(report: &Report) -> Option<String> {
         };
         before = before.min(stage.relative_error);
         let name = words::stage(&stage.name);
-        vec![(s + 1).to_string(), name, stage.history.len().to_string(), decimals(stage.relative_error, 6), gained]
+        vec![
+            (s + 1).to_string(),
+            name,
+            stage.history.len().to_string(),
+            decimals(stage.relative_error, 6),
+            gained,
+        ]
     });
     let rows: Vec<Vec<String>> = rows.collect();
     let columns = &["stage", "what", "#iterations", "#best error so far", "#gained"];

@@ -46,7 +46,8 @@ pub(super) fn point(report: &Report, j: usize) -> String {
 /// The method and its polish.
 pub(super) fn method(report: &Report) -> String {
     let polish: Vec<String> = report.job.polish.iter().map(|p| stage(p.name())).collect();
-    let polish = if polish.is_empty() { String::new() } else { format!(" followed by {}", polish.join(", ")) };
+    let polish =
+        if polish.is_empty() { String::new() } else { format!(" followed by {}", polish.join(", ")) };
     format!("{}{polish}", report.job.method.title)
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::em_onmf::{Directions, EmOnmf};
 use super::k_means::Means;
-use super::kl_onmf::Multinomials;
+use super::kl_onmf::{Multinomials, SMOOTHING};
 use super::spherical_k_means::Cosines;
 use super::{Algorithm, Method};
 use crate::error::{Error, Result};
@@ -74,11 +74,17 @@ impl Polish {
                 return Ok((em.begin(problem, &start, &[stream])?, em.max_iterations));
             }
             (Polish::Moves, _) => Box::new(Moves::begin(problem, labels)?),
-            (Polish::Swaps, Rule::Power) => Box::new(Swaps::begin(Directions, problem, labels, stream, patience)?),
-            (Polish::Swaps, Rule::Cosine) => Box::new(Swaps::begin(Cosines, problem, labels, stream, patience)?),
-            (Polish::Swaps, Rule::Euclid) => Box::new(Swaps::begin(Means, problem, labels, stream, patience)?),
+            (Polish::Swaps, Rule::Power) => {
+                Box::new(Swaps::begin(Directions, problem, labels, stream, patience)?)
+            }
+            (Polish::Swaps, Rule::Cosine) => {
+                Box::new(Swaps::begin(Cosines, problem, labels, stream, patience)?)
+            }
+            (Polish::Swaps, Rule::Euclid) => {
+                Box::new(Swaps::begin(Means, problem, labels, stream, patience)?)
+            }
             (Polish::Swaps, Rule::Kl) => {
-                let model = Multinomials::new(&mut *problem.data.store()?, 0.1)?;
+                let model = Multinomials::new(&mut *problem.data.store()?, SMOOTHING)?;
                 Box::new(Swaps::begin(model, problem, labels, stream, patience)?)
             }
         };

@@ -66,7 +66,8 @@ impl<'a> Moves<'a> {
         let points: Vec<usize> = moves.iter().map(|m| m.point).collect();
         let x = self.problem.data.gather(&points)?;
         // √w·m for each point and cluster, and the clusters' Gram matrices times them, all in one pass.
-        let columns = Mat::from_fn(x.rows, points.len() * k, |f, c| x[(f, c / k)] * moves[c / k].weight.sqrt());
+        let columns =
+            Mat::from_fn(x.rows, points.len() * k, |f, c| x[(f, c / k)] * moves[c / k].weight.sqrt());
         let images = self.store.sum_by_label(&columns, &vec![0; points.len()])?;
         let bound = |c: usize, i: usize, sign: f64| {
             let (mut q, mut p, mut norm2) = (0.0, 0.0, 0.0);
@@ -85,7 +86,8 @@ impl<'a> Moves<'a> {
         let sharp = moves.iter().enumerate().map(|(c, m)| {
             // The best cluster may be another one than by the cheap form.
             let others = (0..k).filter(|&i| i != m.from).map(|i| (i, bound(c, i, 1.0)));
-            let (to, come) = others.fold((m.to, f64::NEG_INFINITY), |best, new| if new.1 > best.1 { new } else { best });
+            let (to, come) =
+                others.fold((m.to, f64::NEG_INFINITY), |best, new| if new.1 > best.1 { new } else { best });
             Move { to, gain: bound(c, m.from, -1.0) + come, ..*m }
         });
         let mut sharp: Vec<Move> = sharp.collect();

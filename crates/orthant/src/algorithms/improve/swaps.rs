@@ -87,7 +87,8 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
     }
 
     fn best(reached: &[f64]) -> usize {
-        (1..reached.len()).fold(0, |best, run| if Self::better(reached[run], reached[best]) { run } else { best })
+        (1..reached.len())
+            .fold(0, |best, run| if Self::better(reached[run], reached[best]) { run } else { best })
     }
 
     /// Runs all starts a few steps, the most promising to its end, and keeps that if it is better.
@@ -157,7 +158,12 @@ impl<'a, M: Model + Clone + 'a> State for Swaps<'a, M> {
         let labels = self.store.labels(0)?;
         self.store.set_labels(run, &labels)?;
         let objective = Some(self.objective);
-        Ok(Conclusion { centroids: self.model.directions(&self.u), objective, negativity: 0.0, orthogonality: 0.0 })
+        Ok(Conclusion {
+            centroids: self.model.directions(&self.u),
+            objective,
+            negativity: 0.0,
+            orthogonality: 0.0,
+        })
     }
 
     fn store(&mut self) -> &mut dyn Store {

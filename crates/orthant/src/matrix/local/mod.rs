@@ -17,8 +17,8 @@ use std::sync::{Mutex, OnceLock};
 use rayon::prelude::*;
 
 pub(crate) use points::Points;
-pub(crate) use search::change;
 use points::{Rows, Sparse};
+pub(crate) use search::change;
 
 use super::data::*;
 use super::kernels::Real;
