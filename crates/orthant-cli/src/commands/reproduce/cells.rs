@@ -161,11 +161,6 @@ impl Cells {
         self.write(file, ours)
     }
 
-    /// How many of the first `most` runs there are.
-    pub fn count(&self, file: &str, key: &Key, most: usize) -> usize {
-        self.runs(file, key, most).len()
-    }
-
     /// Whether there is one run.
     pub fn has(&self, file: &str, key: &Key, run: usize) -> bool {
         self.files().get(file).is_some_and(|runs| runs.contains_key(&(key.clone(), run)))
@@ -289,7 +284,7 @@ mod tests {
         assert_eq!(back.len(), 2);
         assert!(back[0].accuracy == a.accuracy && back[0].nmi == a.nmi && back[0].objective == a.objective);
         assert!(back[0].ari.is_nan() && back[0].error == 1e-17);
-        assert_eq!((back[1].run, cells.count("text/s", &a.key, 2)), (2, 1));
+        assert_eq!((back[1].run, cells.runs("text/s", &a.key, 2).len()), (2, 1));
         assert!(cells.has("text/s", &a.key, 2) && !cells.has("text/s", &a.key, 1));
     }
 

@@ -5,13 +5,20 @@
 
 mod board;
 mod cells;
+mod course;
 mod lab;
+mod maps;
+mod noise;
 mod page;
 mod plan;
+mod plane;
 mod protocol;
 mod published;
+mod scenes;
 mod sets;
 mod shown;
+mod table1;
+mod table2;
 mod table3;
 mod work;
 
@@ -38,8 +45,20 @@ struct Experiment {
 }
 
 /// All of them, in the order of the page.
-const EXPERIMENTS: &[Experiment] =
-    &[Experiment { part: Part::Table3, plan: table3::plan, show: table3::show }];
+#[rustfmt::skip]
+const EXPERIMENTS: &[Experiment] = &[
+    Experiment { part: Part::Figure1, plan: plane::plan, show: plane::show },
+    Experiment { part: Part::Figure2, plan: noise::plan_figure2, show: noise::figure2 },
+    Experiment { part: Part::Figure3, plan: course::plan, show: course::show },
+    Experiment { part: Part::Figure4, plan: noise::plan_figure4, show: noise::figure4 },
+    Experiment { part: Part::Table1, plan: table1::plan, show: table1::show },
+    Experiment { part: Part::Table2, plan: table2::plan, show: table2::show },
+    Experiment { part: Part::Table3, plan: table3::plan, show: table3::show },
+    Experiment { part: Part::Figure5, plan: scenes::plan_figure5, show: scenes::figure5 },
+    Experiment { part: Part::Figure6, plan: scenes::plan_figure6, show: scenes::figure6 },
+    Experiment { part: Part::Figure7, plan: scenes::plan_figure7, show: scenes::figure7 },
+    Experiment { part: Part::Figure8, plan: scenes::plan_figure8, show: scenes::figure8 },
+];
 
 /// The page.
 const PAGE: &str = "index.html";
@@ -58,7 +77,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         }
     }
     let wanted = |part: Part| args.what.contains(&part) || args.what.contains(&Part::All);
-    let sets = Sets::gather(data.as_deref(), |parts| parts.iter().any(|part| wanted(*part)))?;
+    let sets = Sets::gather(data.as_deref(), &protocol, |parts| parts.iter().any(|part| wanted(*part)))?;
     let lab = Lab { sets: &sets, protocol: &protocol, cells: &cells };
     let experiments: Vec<&Experiment> = EXPERIMENTS.iter().filter(|e| wanted(e.part)).collect();
 
@@ -77,7 +96,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
 
     let shown = experiments.iter().map(|e| (e.show)(&lab)).collect::<Result<Vec<_>>>()?;
     let missing = planned()?.missing(&cells).len();
-    let told = page::Told { args, cells: all, missing, problems: &problems, threads };
+    let told = page::Told { cells: all, missing, problems: &problems, threads };
     let index = page::index(&lab, &shown, &told)?;
     for (name, bytes) in shown.iter().flat_map(|s| &s.files) {
         write_whole(&args.out.join(name), |out| out.write_all(bytes))?;

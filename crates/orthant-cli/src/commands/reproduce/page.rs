@@ -5,12 +5,10 @@ use orthant::report::page::{Page, Table, escape, page, section, table};
 
 use super::lab::Lab;
 use super::shown::{Claim, Shown, Verdict};
-use crate::args::ReproduceArgs;
 use crate::made;
 
 /// What the page tells beside the tables and figures.
 pub struct Told<'a> {
-    pub args: &'a ReproduceArgs,
     /// Cells that the plan has, and those that are still missing.
     pub cells: usize,
     pub missing: usize,

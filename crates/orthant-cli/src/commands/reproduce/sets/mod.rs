@@ -1,5 +1,7 @@
 //! The data sets of the experiments, in memory.
 
+pub mod scenes;
+pub mod synthetic;
 mod text;
 
 use std::path::Path;
@@ -10,9 +12,12 @@ use anyhow::Result;
 use orthant::image::ImageShape;
 use orthant::matrix::{Matrix, open};
 
+use super::protocol::Protocol;
 use super::published;
 use crate::args::Part;
 use crate::summary::nonzeros;
+use scenes::Picture;
+use synthetic::Level;
 
 /// A data set.
 pub struct Set {
@@ -51,15 +56,37 @@ pub type Found = std::result::Result<Shared, String>;
 #[derive(Default)]
 pub struct Sets {
     texts: Vec<(String, Found)>,
+    /// The synthetic sets.
+    pub levels: Vec<Level>,
+    /// Hubble or what stands for it, Urban or what stands for it, the swimmer.
+    pub hubble: Option<Picture>,
+    pub urban: Vec<Picture>,
+    pub swimmer: Option<Picture>,
 }
 
 impl Sets {
     /// Reads and makes what the parts need.
-    pub fn gather(data: Option<&Path>, wanted: impl Fn(&[Part]) -> bool) -> Result<Sets> {
+    pub fn gather(
+        data: Option<&Path>,
+        protocol: &Protocol,
+        wanted: impl Fn(&[Part]) -> bool,
+    ) -> Result<Sets> {
         let mut sets = Sets::default();
         if wanted(&[Part::Table2, Part::Table3]) {
             let names: Vec<&str> = published::table2().iter().map(|row| row.set).collect();
             sets.texts = text::texts(data, &names)?;
+        }
+        if wanted(&[Part::Figure2, Part::Figure4, Part::Table1]) {
+            sets.levels = synthetic::levels(protocol.seed, protocol.sets, protocol.paired_sets)?;
+        }
+        if wanted(&[Part::Figure3, Part::Figure5]) {
+            sets.hubble = Some(scenes::hubble(data)?);
+        }
+        if wanted(&[Part::Figure6, Part::Figure7]) {
+            sets.urban = scenes::urban(data)?;
+        }
+        if wanted(&[Part::Figure8]) {
+            sets.swimmer = Some(scenes::swimmer(data)?);
         }
         Ok(sets)
     }
