@@ -180,6 +180,8 @@ pub trait Data: Send + Sync {
     fn facts(&self) -> &Facts;
     /// Some points (scaled), as the columns of a features × count matrix.
     fn gather(&self, points: &[usize]) -> Result<Mat>;
+    /// Some points as data of their own, with their weights: a copy, for samples and halves.
+    fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>>;
     /// `MᵀM`, points × points, weights included: only for so few points that this is smaller than the data.
     fn gram(&self) -> Result<Mat>;
     /// Room beside the data for what an algorithm keeps for each point.

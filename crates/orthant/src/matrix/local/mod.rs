@@ -251,6 +251,11 @@ impl<P: Points> Data for Local<P> {
         Ok(columns)
     }
 
+    fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>> {
+        let weights = self.weights.as_ref().map(|w| points.iter().map(|&j| w[j]).collect());
+        Ok(Box::new(Local::new(self.points.select(points), weights)?))
+    }
+
     fn gram(&self) -> Result<Mat> {
         let n = self.points.shape().points;
         let mut gram = Mat::zeros(n, n);
