@@ -170,7 +170,8 @@ pub struct CompareArgs {
 #[command(after_help = "\
 Examples:
   orthant advise counts.mtx.gz -k 9 --out advice
-  orthant generate models --kind proportional --out made.npy && orthant advise made.npy -k 6
+  orthant generate models --kind proportional --out made.npy
+  orthant advise made.npy -k 6
 
 The advice rests on the data alone. A truth, if there is one, is only shown beside it.")]
 pub struct AdviseArgs {
