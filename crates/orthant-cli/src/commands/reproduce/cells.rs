@@ -123,12 +123,18 @@ impl Cells {
         Ok(Cells { folder, files, _lock: lock })
     }
 
-    /// Takes over what another folder holds and this one does not.
-    pub fn take(&self, from: &Path) -> Result<usize> {
-        let folder = from.join(CELLS);
-        if !folder.is_dir() {
+    /// Whether a folder holds cells.
+    pub fn check(from: &Path) -> Result<()> {
+        if !from.join(CELLS).is_dir() {
             bail!("{}: holds no cells: name a folder that 'orthant reproduce' wrote", from.display());
         }
+        Ok(())
+    }
+
+    /// Takes over what another folder holds and this one does not.
+    pub fn take(&self, from: &Path) -> Result<usize> {
+        Cells::check(from)?;
+        let folder = from.join(CELLS);
         let mut taken = 0;
         for (name, runs) in read(&folder)? {
             let mut files = self.files();

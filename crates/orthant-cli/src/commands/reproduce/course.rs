@@ -6,7 +6,7 @@ use orthant::report::chart::{Axis, Line, Lines, Series, file, lines};
 use super::lab::Lab;
 use super::maps;
 use super::plan::Plan;
-use super::shown::{Claim, Shown, Verdict};
+use super::shown::{Claim, Shown, UNRUN, Verdict};
 use super::work::curve_file;
 use crate::naming::Contender;
 
@@ -37,8 +37,7 @@ pub fn show(lab: &Lab) -> Result<Shown> {
     let claim =
         "The negative part of V decreases linearly to zero while the error converges to a fixed value.";
     if course.len() < 10 {
-        let claims =
-            vec![Claim { place: "Figure 3", claim, verdict: Verdict::Open, evidence: "Not run yet.".into() }];
+        let claims = vec![Claim { place: "Figure 3", claim, verdict: UNRUN, evidence: String::new() }];
         return Ok(Shown { heading, html: "<p>Not run yet.</p>".into(), claims, ..Shown::default() });
     }
     let chart = |title: &str, y: Axis, value: fn(&(f64, f64, f64)) -> f64| Lines {
@@ -73,10 +72,14 @@ pub fn show(lab: &Lab) -> Result<Shown> {
     })
 }
 
-/// Linear convergence is a straight line in the logarithm, over the second half of the iterations.
+/// Below this share of V its negative part is on its way to zero.
+const FALLING: f64 = 1e-2;
+
+/// Linear convergence is a straight line in the logarithm, from where the negative part has begun to fall for good.
 fn judged(claim: &'static str, course: &[(f64, f64, f64)]) -> Claim {
+    let begun = course.iter().rposition(|p| p.1 > FALLING).map_or(0, |i| i + 1);
     let late: Vec<(f64, f64)> =
-        course[course.len() / 2..].iter().filter(|p| p.1 > 0.0).map(|p| (p.0, p.1.ln())).collect();
+        course[begun..].iter().filter(|p| p.1 > 0.0).map(|p| (p.0, p.1.ln())).collect();
     let n = late.len() as f64;
     let (mx, my) = (late.iter().map(|p| p.0).sum::<f64>() / n, late.iter().map(|p| p.1).sum::<f64>() / n);
     let sum = |f: fn(f64, f64) -> f64| late.iter().map(|p| f(p.0 - mx, p.1 - my)).sum::<f64>();
@@ -90,9 +93,11 @@ fn judged(claim: &'static str, course: &[(f64, f64, f64)]) -> Claim {
         claim,
         verdict: Verdict::of(slope < 0.0 && straight > 0.9 && (change < 0.01 || last < 1e-3)),
         evidence: format!(
-            "Over the second half of {} iterations the residual falls by a factor of {:.4} each (a straight line in the \
-             logarithm explains {:.1} % of it); in the last tenth the error changes by {:.2} %, to {last:.5}.",
+            "Of {} iterations the residual falls steadily in the last {}, by a factor of {:.4} each (a straight line in \
+             the logarithm explains {:.1} % of it); before that it goes up and down. In the last tenth the error \
+             changes by {:.2} %, to {last:.5}.",
             course.len(),
+            late.len(),
             slope.exp(),
             100.0 * straight,
             100.0 * change

@@ -68,6 +68,8 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     let threads = load::threads(&args.work)?;
     let protocol = Protocol::new(args);
     let data = data(args)?;
+    // Nothing is written before all that was named is there.
+    args.from.iter().try_for_each(|from| Cells::check(from))?;
     is_ours(&args.out)?;
     let cells = Cells::open(&args.out)?;
     for from in &args.from {

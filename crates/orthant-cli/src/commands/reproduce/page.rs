@@ -61,7 +61,7 @@ fn lead(claims: &[&Claim], told: &Told) -> String {
         claims.len(),
         count(Verdict::Holds),
         count(Verdict::Fails),
-        count(Verdict::Open)
+        claims.iter().filter(|c| matches!(c.verdict, Verdict::Open(_))).count()
     );
     if told.missing > 0 {
         lead += &format!(
@@ -76,7 +76,7 @@ fn lead(claims: &[&Claim], told: &Told) -> String {
 fn in_a_table(claims: &[&Claim]) -> String {
     let rows: Vec<Vec<String>> = claims
         .iter()
-        .map(|c| vec![c.place.into(), c.claim.into(), c.verdict.words().into(), c.evidence.clone()])
+        .map(|c| vec![c.place.into(), c.claim.into(), c.verdict.words().into(), c.found().into()])
         .collect();
     let holds: Vec<(usize, usize)> =
         (0..claims.len()).filter(|&i| claims[i].verdict == Verdict::Holds).map(|i| (i, 2)).collect();

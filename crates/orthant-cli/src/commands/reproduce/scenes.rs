@@ -6,7 +6,7 @@ use super::lab::Lab;
 use super::maps::{self, Best};
 use super::plan::Plan;
 use super::protocol::{PAPER, POLISHED};
-use super::shown::{Claim, Shown, Verdict};
+use super::shown::{Claim, Shown, UNRUN, Verdict};
 
 const ONP_MF: &str = "onp-mf:svd";
 /// Figure 6 has these, Figure 7 those that begin with an SVD.
@@ -63,7 +63,7 @@ pub fn figure5(lab: &Lab) -> Result<Shown> {
     let all = |b: &&Best| b.exact == k;
     let paper = || found.iter().filter(|b| b.method != POLISHED);
     let whole = paper().count() == PAPER.len() && picture.set.truth.is_some();
-    let judge = |holds: bool| if whole { Verdict::of(holds) } else { Verdict::Open };
+    let judge = |holds: bool| if whole { Verdict::of(holds) } else { UNRUN };
     let complete = maps::titles(paper().filter(all));
     let missed: Vec<String> =
         paper().filter(|b| !all(b)).map(|b| format!("{} {} of {k}", b.title, b.exact)).collect();
@@ -108,8 +108,8 @@ fn without_urban(heading: &str) -> Shown {
         claims: vec![Claim {
             place: "Figures 6 and 7",
             claim: "ONP-MF is the only method that extracts the metal of Urban.",
-            verdict: Verdict::Open,
-            evidence: "The data are not here.".into(),
+            verdict: Verdict::Open("The data are not here."),
+            evidence: String::new(),
         }],
         ..Shown::default()
     }
@@ -167,8 +167,7 @@ fn urban_claims(title: &str, classes: &[String], found: &[Best]) -> Vec<Claim> {
     };
     let overlap = |b: &Best, class: usize| b.overlap.get(class).copied().unwrap_or(0.0);
     let onp = of(found, ONP_MF);
-    let judge =
-        |holds: bool| if onp.is_some() && found.len() > 4 { Verdict::of(holds) } else { Verdict::Open };
+    let judge = |holds: bool| if onp.is_some() && found.len() > 4 { Verdict::of(holds) } else { UNRUN };
     let with_metal: Vec<&Best> = found.iter().filter(|b| overlap(b, metal) >= EXTRACTED).collect();
     let metals: Vec<String> = found.iter().map(|b| format!("{} {:.2}", b.title, overlap(b, metal))).collect();
     let apart: Vec<&Best> =
@@ -232,7 +231,7 @@ pub fn figure8(lab: &Lab) -> Result<Shown> {
             verdict: if whole {
                 Verdict::of(others && !paper().filter(o_pnmf).any(|b| complete(&b)))
             } else {
-                Verdict::Open
+                UNRUN
             },
             evidence,
         }],

@@ -22,9 +22,12 @@ pub struct Shown {
 pub enum Verdict {
     Holds,
     Fails,
-    /// What it needs was not run, or not yet.
-    Open,
+    /// It cannot be judged, and why.
+    Open(&'static str),
 }
+
+/// Nothing can be said yet.
+pub const UNRUN: Verdict = Verdict::Open("Not all of what it needs has been run.");
 
 impl Verdict {
     /// Of a claim whose cells are all there.
@@ -37,7 +40,7 @@ impl Verdict {
         match self {
             Verdict::Holds => "holds",
             Verdict::Fails => "does not hold",
-            Verdict::Open => "not run",
+            Verdict::Open(_) => "open",
         }
     }
 }
@@ -51,6 +54,16 @@ pub struct Claim {
     pub verdict: Verdict,
     /// What was found.
     pub evidence: String,
+}
+
+impl Claim {
+    /// What was found, or why nothing was.
+    pub fn found(&self) -> &str {
+        match self.verdict {
+            Verdict::Open(why) => why,
+            _ => &self.evidence,
+        }
+    }
 }
 
 /// A column of the runs.

@@ -66,6 +66,8 @@ pub fn work(
 /// What a job gave, and under which key.
 struct Computed {
     key: Key,
+    /// ‖M‖² in the units of the history.
+    norm2: f64,
     outcome: Outcome,
     better: &'static Method,
     seconds: f64,
@@ -89,13 +91,13 @@ fn compute(cell: &Cell, protocol: &Protocol, observer: &mut dyn Observer) -> Res
 fn of(data: &dyn Data, job: &Job, key: Key, observer: &mut dyn Observer) -> Result<Computed> {
     let outcome = cluster(data, job, observer)?;
     let seconds = outcome.seconds / outcome.runs.len() as f64;
-    Ok(Computed { key, outcome, better: job.aim(), seconds })
+    Ok(Computed { key, norm2: data.facts().norm2, outcome, better: job.aim(), seconds })
 }
 
 /// First the picture, then the runs: a run that is there has its picture.
 fn keep(cells: &Cells, cell: &Cell, results: Vec<Computed>) -> Result<()> {
     let mut runs = vec![];
-    for Computed { key, outcome, better, seconds } in results {
+    for Computed { key, norm2, outcome, better, seconds } in results {
         let name = labels_file(&cell.file, &key);
         let before = cells.runs(&cell.file, &key, usize::MAX);
         let best = outcome.best().objective;
@@ -104,7 +106,7 @@ fn keep(cells: &Cells, cell: &Cell, results: Vec<Computed>) -> Result<()> {
             cells.keep(&name, &in_words(&outcome.solution.labels))?;
         }
         if cell.pictured && key.method == "onp-mf:svd" {
-            cells.keep(&curve_file(&cell.file, &key), &curve(&outcome))?;
+            cells.keep(&curve_file(&cell.file, &key), &curve(&outcome, norm2))?;
         }
         for (number, run) in outcome.runs.iter().enumerate() {
             let scores = match &cell.set.truth {
@@ -141,15 +143,11 @@ pub fn curve_file(file: &str, key: &Key) -> String {
 }
 
 /// Residual and relative error of every iteration.
-fn curve(outcome: &Outcome) -> String {
+fn curve(outcome: &Outcome, norm2: f64) -> String {
     let mut text = String::from("iteration,negative_part,relative_error\n");
-    let run = outcome.best();
-    // The history is of the scaled data; its last error is known in both units.
-    let history: Vec<_> = run.stages.iter().flat_map(|stage| &stage.history).collect();
-    let unit =
-        history.last().map_or(1.0, |_| outcome.certificate.relative_error.powi(2) / run.scaled_objective);
-    for (number, progress) in history.iter().enumerate() {
-        let error = (progress.objective * unit).max(0.0).sqrt();
+    let history = outcome.best().stages.iter().flat_map(|stage| &stage.history);
+    for (number, progress) in history.enumerate() {
+        let error = (progress.objective / norm2).max(0.0).sqrt();
         text += &format!("{},{:.6e},{:.8}\n", number + 1, progress.residual, error);
     }
     text
