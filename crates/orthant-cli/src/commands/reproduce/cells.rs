@@ -56,7 +56,7 @@ impl Run {
     fn line(&self) -> String {
         let Key { set, data, method, settings } = &self.key;
         format!(
-            "{set},{data},{method},{settings},{},{},{},{},{},{},{},{},{},{:.4},{}",
+            "{set},{data},{method},{settings},{},{},{},{},{},{},{},{},{},{},{}",
             self.run,
             self.accuracy,
             self.nmi,

@@ -245,9 +245,8 @@ fn swimmer_reasons(found: &[Best], k: usize) -> String {
     let mut say = |words: &str| html += &format!("<p class=\"note\">{words}</p>");
     if failed("k-means:random") || failed("spherical-k-means:random") || failed("em-onmf:random") {
         say(
-            "k-means, spherical k-means and EM-ONMF find all parts when each part has one of the k random points they \
-             begin with, or when an empty cluster is refilled so: with 17 parts of three pixels (the torso has more) \
-             that is rare, and an assignment that has settled otherwise is not left again. More starts help.",
+            "k-means, spherical k-means and EM-ONMF do not leave an assignment in which two parts share a cluster and \
+             a third has two: more starts help.",
         );
     }
     if failed(ONP_MF) {
@@ -257,10 +256,10 @@ fn swimmer_reasons(found: &[Best], k: usize) -> String {
              mends what is left.",
         );
     }
-    if failed("chnmf:random") || failed("chnmf:nndsvd") {
+    if failed("chnmf:nndsvd") || failed("o-pnmf:nndsvd") {
         say(
-            "CHNMF: multiplicative updates move slowly once entries are small; with more iterations or runs more parts \
-             appear.",
+            "CH(SVD) and O-P(SVD): for the same reason their start has nothing of its own for at least four of the 17 \
+             clusters.",
         );
     }
     html

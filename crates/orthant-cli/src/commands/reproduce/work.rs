@@ -125,7 +125,8 @@ fn keep(cells: &Cells, cell: &Cell, results: Vec<Computed>) -> Result<()> {
                 objective: run.objective,
                 iterations: run.iterations(),
                 stopped: run.stop().name().into(),
-                seconds,
+                // Microseconds: more digits would only make the files longer.
+                seconds: (seconds * 1e6).round() / 1e6,
                 version: env!("CARGO_PKG_VERSION").into(),
             });
         }
