@@ -40,6 +40,7 @@ class _Fitted(TypedDict):
     seed: int
     polish: list[str]
     time: float | None
+    certificate: str
     rule: _Rule
     scale: float
     objective: float
@@ -61,6 +62,8 @@ class _Fitted(TypedDict):
     relabelled: int
     relative_error: float
     lower_bound: float
+    bound: Literal["singular", "dual", "dual-of-groups"]
+    at_most_above_best: float | None
     energy_share: float
     orthogonality_residual: float
     smallest_entry: float
