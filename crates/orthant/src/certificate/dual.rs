@@ -240,10 +240,10 @@ impl<'a> Dual<'a> {
             }
         }
         // The eigenvalues may have been missed by a little, or not found at all: enlarge μ until the proof succeeds.
+        let excess: Vec<f64> = pairs.values.iter().map(|v| v - self.mu).take_while(|&e| e > 0.0).collect();
+        let q = pairs.vectors.columns(0..excess.len());
         for slack in [1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0] {
             let mu = self.mu + slack * self.mu.max(1e-6 * self.reduced.norm2);
-            let excess: Vec<f64> = pairs.values.iter().map(|v| v - mu).take_while(|&e| e > 0.0).collect();
-            let q = pairs.vectors.columns(0..excess.len());
             let (matrix, error) = self.reduced.inequality(mu, &q, &excess, &n);
             if is_positive(matrix, error) {
                 let trace: f64 = q.column_norms2().iter().zip(&excess).map(|(n, e)| n * e).sum();

@@ -7,7 +7,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::top::{orthonormalize, to_columns, to_mat};
+use super::top::{Columns, orthonormalize, to_columns, to_mat};
 use crate::matrix::Mat;
 
 /// Matrices up to this size are decomposed whole.
@@ -28,6 +28,8 @@ pub(crate) struct Subspace {
     pub vectors: Mat,
     /// What all eigenvalues are above, as far as known.
     floor: f64,
+    /// Whether they have met no matrix yet.
+    fresh: bool,
     random: ChaCha8Rng,
 }
 
@@ -35,7 +37,7 @@ impl Subspace {
     /// Random vectors that know nothing yet.
     pub(crate) fn new(size: usize, count: usize) -> Self {
         let random = ChaCha8Rng::seed_from_u64(0x5AB5_9ACE);
-        let mut empty = Subspace { values: vec![], vectors: Mat::zeros(size, 0), floor: 0.0, random };
+        let mut empty = Subspace { values: vec![], vectors: Mat::zeros(size, 0), floor: 0.0, fresh: true, random };
         empty.resize(count);
         empty
     }
@@ -50,12 +52,18 @@ impl Subspace {
         let count = if self.is_whole() { size } else { count.min(size) };
         let mut columns = to_columns(&self.vectors);
         columns.truncate(count);
-        let missing = count - columns.len();
-        let new = (0..missing).map(|_| (0..size).map(|_| self.random.random::<f64>() - 0.5).collect()).collect();
-        columns.extend(orthonormalize(&columns, new));
-        self.vectors = to_mat(&columns, size);
+        self.take(columns, count);
         let last = self.values.last().copied().unwrap_or(0.0);
         self.values.resize(self.vectors.cols, last);
+    }
+
+    /// Takes orthonormal columns, completed by random ones.
+    fn take(&mut self, mut columns: Columns, count: usize) {
+        let size = self.vectors.rows;
+        let mut random = || (0..size).map(|_| self.random.random::<f64>() - 0.5).collect();
+        let new = (columns.len()..count).map(|_| random()).collect();
+        columns.extend(orthonormalize(&columns, new));
+        self.vectors = to_mat(&columns, size);
     }
 
     /// What the vectors are worth for another matrix, and where its spectrum begins.
@@ -64,6 +72,10 @@ impl Subspace {
             return self.improve(a, 0.0, 1);
         }
         self.combine(a);
+        if std::mem::take(&mut self.fresh) {
+            // Random vectors know too little for a polynomial: it would see the largest eigenvalue alone.
+            (0..3).for_each(|_| self.replace(a, a.wide_times(&self.vectors)));
+        }
         let mut column: Vec<f64> = (0..a.rows).map(|_| self.random.random::<f64>() - 0.5).collect();
         let mut basis = orthonormalize(&[], vec![column]);
         let mut images: Vec<Vec<f64>> = vec![];
@@ -91,10 +103,22 @@ impl Subspace {
             return;
         }
         for _ in 0..rounds {
-            let filtered = self.filtered(a, ceiling).with_unit_columns();
-            self.vectors = to_mat(&orthonormalize(&[], to_columns(&filtered)), a.rows);
-            self.combine(a);
+            // Vectors far above the ceiling gain nothing by the polynomial, which is told not to see them, but most by
+            // a plain product.
+            let last = self.values.last().copied().unwrap_or(0.0);
+            let far = self.values.iter().take_while(|&&v| v - ceiling > ceiling - last).count();
+            let far = a.wide_times(&self.vectors.columns(0..far));
+            self.replace(a, Mat::beside(&[&far, &self.filtered(a, ceiling)]));
         }
+    }
+
+    /// The best combinations of other vectors.
+    fn replace(&mut self, a: &Mat, vectors: Mat) {
+        let count = self.vectors.cols;
+        let kept = orthonormalize(&[], to_columns(&vectors.with_unit_columns()));
+        self.take(kept, count);
+        self.combine(a);
+        self.resize(count);
     }
 
     /// Rayleigh–Ritz: the best combinations of the vectors.
