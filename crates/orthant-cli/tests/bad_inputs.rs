@@ -32,10 +32,10 @@ const BAD: &[(&str, &str)] = &[
     ("cluster set.npy -k 6 --seed x", "'--seed <SEED>': a whole number from 0"),
     ("cluster set.npy -k 6 --max-iterations 0", "--max-iterations: 0 was given"),
     ("cluster set.npy -k 6 --max-iterations 1.5", "--max-iterations: 1.5 was given, a whole number"),
-    ("cluster set.npy -k 6 --tolerance -1", "--tolerance: -1 was given"),
+    ("cluster set.npy -k 6 --algorithm onp-mf --tolerance -1", "--tolerance: -1 was given"),
     ("cluster set.npy -k 6 --tolerance nan", "'--tolerance <X>': a number is needed"),
     ("cluster set.npy -k 6 --rho inf", "'--rho <X>': a number is needed"),
-    ("cluster set.npy -k 6 --growth 0.5", "--growth: 0.5 was given"),
+    ("cluster set.npy -k 6 --algorithm onp-mf --growth 0.5", "--growth: 0.5 was given"),
     ("cluster set.npy -k 6 --algorithm em-onmf --rho 1", "--rho: em-onmf has no such parameter"),
     // Words that are not known.
     ("cluster set.npy -k 6 --algorithm magic", "--algorithm: there is no method 'magic'"),

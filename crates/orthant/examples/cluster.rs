@@ -1,7 +1,7 @@
 //! Clusters a file, and scores the result where a truth is given:
 //! `cargo run --release -p orthant --example cluster -- DATA K [METHOD [TRUTH]]`.
 
-use orthant::pipeline::{DEFAULT_METHOD, DEFAULT_POLISH};
+use orthant::pipeline::DEFAULT_METHOD;
 use orthant::{Error, Job, cluster, evaluate, matrix::open, read};
 
 fn main() -> orthant::Result<()> {
@@ -13,10 +13,7 @@ fn main() -> orthant::Result<()> {
     let k = k.parse().map_err(|_| Error::Data(format!("'{k}' is not a number of clusters")))?;
     let loaded = read::read(data.as_ref(), &read::Options::default())?;
     let points = open(&loaded.matrix, None)?;
-    let job = match rest.first() {
-        Some(method) => Job::new(method, k)?,
-        None => Job::new(DEFAULT_METHOD, k)?,
-    };
+    let job = Job::new(rest.first().map_or(DEFAULT_METHOD, String::as_str), k)?;
     let outcome = cluster(&*points, &job, &mut ())?;
     println!("sizes {:?} after {} iterations", outcome.solution.sizes, outcome.best().iterations());
     println!("{:#?}", outcome.certificate);

@@ -33,6 +33,12 @@ pub struct Checkpoint {
     pub state: Saved,
 }
 
+/// Tells other numbers from these.
+pub(crate) fn digest(words: impl Iterator<Item = u64>) -> u64 {
+    words
+        .fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x100_0000_01b3).rotate_left(23))
+}
+
 fn checksum(bytes: &[u8]) -> u64 {
     // FNV-1a: enough to tell a torn file from a whole one.
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &b| (hash ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::algorithms::{Algorithm, Effort, Method, Polish, Values, method};
 use crate::certificate::{Certificate, Level, certify};
-use crate::checkpoint::{Checkpoint, Saved};
+use crate::checkpoint::{Checkpoint, Saved, digest};
 use crate::error::{Error, Result};
 use crate::finish::{Solution, finish};
 use crate::matrix::{Data, Mat, Rule};
@@ -59,13 +59,13 @@ impl Job {
     pub fn fingerprint(&self, data: &dyn Data) -> String {
         let (shape, facts) = (data.shape(), data.facts());
         let given = match &self.start {
-            Some(Start::Labels(labels)) => format!(" {:x}", hash(labels.iter().map(|&l| l as u64))),
-            Some(Start::Centroids(u)) => format!(" {:x}", hash(u.data.iter().map(|x| x.to_bits()))),
+            Some(Start::Labels(labels)) => format!(" {:x}", digest(labels.iter().map(|&l| l as u64))),
+            Some(Start::Centroids(u)) => format!(" {:x}", digest(u.data.iter().map(|x| x.to_bits()))),
             _ => String::new(),
         };
         let values: Vec<String> = self.values.iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!(
-            "{} k={} {} start={}{given} runs={} seed={} polish={} on {} x {} ({} entries, norm {:x})",
+            "{} k={} {} start={}{given} runs={} seed={} polish={} on {} x {} ({} entries, {:x})",
             self.method.name,
             self.k,
             values.join(" "),
@@ -76,7 +76,7 @@ impl Job {
             shape.points,
             shape.features,
             shape.nonzeros,
-            facts.norm2.to_bits()
+            facts.digest
         )
     }
 
@@ -105,11 +105,6 @@ impl Job {
             .clone()
             .unwrap_or_else(|| Start::named(self.method.starts[0]).expect("the table names known starts"))
     }
-}
-
-fn hash(words: impl Iterator<Item = u64>) -> u64 {
-    words
-        .fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x100_0000_01b3).rotate_left(23))
 }
 
 /// A stage of a run: the method itself (or one of its own stages), or a polish.

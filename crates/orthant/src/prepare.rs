@@ -1,5 +1,9 @@
 //! Checks at the door: what every method needs of the data and of k.
 
+use rand::RngExt;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+
 use crate::algorithms::Method;
 use crate::error::{Error, Result};
 use crate::matrix::{Data, Facts, Shape};
@@ -73,8 +77,24 @@ impl<'a> Problem<'a> {
         Ok(self.singular.get_or_init(|| singular))
     }
 
+    /// Random points, none twice, each with a probability proportional to its weight.
+    pub(crate) fn draw(
+        &self,
+        count: usize,
+        zero_is_a_point: bool,
+        generator: &mut ChaCha8Rng,
+    ) -> Result<Vec<usize>> {
+        if self.facts().weighted {
+            let fractions: Vec<f64> = (0..count).map(|_| generator.random()).collect();
+            return self.data.draw(&fractions, zero_is_a_point);
+        }
+        let candidates = self.candidates(zero_is_a_point);
+        let numbers = index::sample(generator, candidates.len(), count);
+        Ok(numbers.iter().map(|number| candidates.get(number)).collect())
+    }
+
     /// Points that may start a cluster: nonzero (where that matters) and with a weight.
-    pub(crate) fn candidates(&self, zero_is_a_point: bool) -> Candidates {
+    fn candidates(&self, zero_is_a_point: bool) -> Candidates {
         let facts = self.facts();
         let mut left_out: Vec<usize> = facts.weightless_points.clone();
         if !zero_is_a_point {
@@ -87,18 +107,18 @@ impl<'a> Problem<'a> {
 }
 
 /// All points but a few, numbered without gaps.
-pub(crate) struct Candidates {
+struct Candidates {
     points: usize,
     left_out: Vec<usize>,
 }
 
 impl Candidates {
-    pub(crate) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.points - self.left_out.len()
     }
 
     /// The point with the given number among the candidates.
-    pub(crate) fn get(&self, number: usize) -> usize {
+    fn get(&self, number: usize) -> usize {
         // The smallest j with number + 1 candidates among 0..=j.
         let (mut low, mut high) = (number, number + self.left_out.len());
         while low < high {

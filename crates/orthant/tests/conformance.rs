@@ -114,6 +114,9 @@ fn extreme_numbers_of_clusters_and_shapes_are_no_special_cases() {
             check_feasible(&duplicates, None, kind, &short(method, 3));
             check_feasible(&duplicates, None, kind, &short(method, 10));
             check_feasible(&unmet, None, kind, &short(method, 2));
+            // Fewer directions than clusters: a start that assigns points leaves some without any.
+            let residual = Job { start: Some(Start::Residual), ..short(method, 3) };
+            check_feasible(&duplicates, None, kind, &residual);
         }
     }
 }

@@ -217,6 +217,22 @@ proptest! {
     }
 }
 
+/// A point of weight 3 is drawn as often as three copies of it, and no point twice.
+#[test]
+fn random_starts_draw_points_by_their_weights() {
+    let x = [1.0, 0.0, 0.0, 0.0, 2.0, 1.0, 0.0, 1.0, 3.0, 3.0];
+    let data = open_kind("dense f64", &x, 2, Some(vec![1.0, 5.0, 3.0, 0.0, 4.0]));
+    let mut counts = [0; 5];
+    for at in 0..800 {
+        let drawn = data.draw(&[at as f64 / 800.0, 0.5, 0.99], false).unwrap();
+        counts[drawn[0]] += 1;
+        assert!(drawn[0] != drawn[1] && drawn[1] != drawn[2] && drawn[0] != drawn[2], "{drawn:?}");
+    }
+    assert_eq!(counts, [100, 0, 300, 0, 400], "point 1 is zero, point 3 has no weight");
+    assert_eq!(data.draw(&[0.5], true).unwrap(), [2], "zero points count where they are points");
+    assert!(data.draw(&[0.1; 4], false).is_err());
+}
+
 #[test]
 fn onp_mf_finds_the_same_clusters_in_any_order_of_the_points() {
     for seed in 0..5 {

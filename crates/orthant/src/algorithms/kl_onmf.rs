@@ -51,12 +51,15 @@ pub(crate) const SMOOTHING: f64 = 0.1;
 /// zero column becomes uniform. As the mean is over all clusters, small ones are smoothed more than large ones.
 pub(crate) fn logarithms(mut sums: Mat, smoothing: f64) -> Mat {
     let mut totals = vec![0.0; sums.cols];
+    // A feature that no point has is none: it must not change the mean.
+    let mut used = 0;
     for row in sums.data.chunks_exact(sums.cols.max(1)) {
         totals.iter_mut().zip(row).for_each(|(total, x)| *total += x);
+        used += usize::from(row.iter().any(|x| *x > 0.0));
     }
-    let mean = totals.iter().sum::<f64>() / sums.data.len() as f64;
+    let mean = totals.iter().sum::<f64>() / (used.max(1) * sums.cols) as f64;
     let added = if mean > 0.0 { smoothing * mean } else { 1.0 };
-    let whole: Vec<f64> = totals.iter().map(|total| total + added * sums.rows as f64).collect();
+    let whole: Vec<f64> = totals.iter().map(|total| total + added * used.max(1) as f64).collect();
     // Most words are missing from most clusters: one logarithm for each cluster serves them all.
     let absent: Vec<f64> = whole.iter().map(|whole| (added / whole).ln()).collect();
     for row in sums.data.chunks_exact_mut(sums.cols.max(1)) {
@@ -148,7 +151,7 @@ mod tests {
 
     #[test]
     fn smoothed_logarithms_are_of_distributions() {
-        let columns = Mat::from_fn(4, 3, |f, i| if i == 2 { 0.0 } else { (f * (i + 1)) as f64 });
+        let columns = Mat::from_fn(4, 3, |f, i| if i == 2 { 0.0 } else { (f * i + 1) as f64 });
         let logs = logarithms(columns, 0.1);
         for i in 0..3 {
             let sum: f64 = logs.column(i).iter().map(|x| x.exp()).sum();

@@ -3,7 +3,6 @@
 //!
 //! All runs of a batch go through one pass: their centroids stand side by side.
 
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::checkpoint::{Saved, Unpacking};
@@ -116,10 +115,9 @@ impl<'a, M: Model> Lloyd<'a, M> {
 
     /// An empty cluster starts anew from a random point. [P, Alg. 1: "randomly transfer a point"]
     fn mend(&mut self, run: usize, weight: &[f64]) -> Result<()> {
-        let candidates = self.problem.candidates(M::RULE == Rule::Euclid);
         for (i, _) in weight.iter().enumerate().filter(|(_, w)| **w <= 0.0) {
-            let point = candidates.get(self.runs[run].generator.random_range(0..candidates.len()));
-            let column = self.model.of_points(self.problem.data.gather(&[point])?);
+            let point = self.problem.draw(1, M::RULE == Rule::Euclid, &mut self.runs[run].generator)?;
+            let column = self.model.of_points(self.problem.data.gather(&point)?);
             self.runs[run].u.set_column(i, &column.data);
         }
         Ok(())

@@ -112,8 +112,8 @@ impl Algorithm for OnpMf {
         assert_eq!(streams.len(), 1, "the table says that runs of ONP-MF are not batched");
         let mut store = problem.data.store()?;
         start::v(start, problem, &mut *store, streams[0])?;
-        // Random and NNDSVD starts are not orthonormal: project.
-        if matches!(start, Start::Random | Start::Nndsvd) {
+        // The others are not orthonormal, or not always: project.
+        if !matches!(start, Start::Svd | Start::Labels(_)) {
             orthonormalize_rows(&mut *store, problem.k)?;
         }
         let (mvt, vvt) = store.sum()?;

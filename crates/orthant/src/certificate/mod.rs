@@ -8,6 +8,8 @@ mod dual;
 mod groups;
 mod positive;
 mod reduced;
+#[cfg(test)]
+mod tests;
 
 use crate::error::{Error, Result};
 use crate::finish::Solution;

@@ -71,6 +71,10 @@ pub struct Facts {
     pub not_finite: Option<Entry>,
     /// The first negative entry.
     pub negative: Option<Entry>,
+    /// Whether points have weights of their own.
+    pub weighted: bool,
+    /// Tells other data of the same shape from these: from the norms and weights of all points.
+    pub digest: u64,
 }
 
 /// How a point chooses its cluster, and what it then adds to the cluster's sum.
@@ -190,6 +194,9 @@ pub trait Data: Send + Sync {
     fn facts(&self) -> &Facts;
     /// Some points (scaled), as the columns of a features × count matrix.
     fn gather(&self, points: &[usize]) -> Result<Mat>;
+    /// The points at the given fractions (in [0, 1)) of the summed weights, one after the other and none
+    /// twice. Zero points take part where they are points like any other.
+    fn draw(&self, fractions: &[f64], zero_is_a_point: bool) -> Result<Vec<usize>>;
     /// `MᵀM` in float64, points × points, weights included: for few points only.
     fn gram(&self) -> Result<Mat>;
     /// Room beside the data for what an algorithm keeps for each point.

@@ -9,7 +9,7 @@ mod sparse;
 
 pub use data::{Data, Facts, Precision, Rule, Shape, Store};
 pub use dense::Dense;
-pub use kernels::Real;
+pub use kernels::{Real, machine};
 pub(crate) use local::change;
 pub use local::{AnyPoints, open, open_any};
 pub use small::Mat;

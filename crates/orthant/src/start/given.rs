@@ -1,6 +1,6 @@
 //! Starts from labels or centroids that the user has.
 
-use super::{Start, directions};
+use super::{Start, Stream, directions};
 use crate::error::{Error, Result};
 use crate::matrix::{Mat, Rule, Store};
 use crate::prepare::Problem;
@@ -69,13 +69,24 @@ pub(super) fn means(problem: &Problem, store: &mut dyn Store, labels: &[i32], ru
     }
 }
 
-/// V from the store's first labels: one nonzero for each point, rows of norm 1.
-pub(super) fn indicator(problem: &Problem, store: &mut dyn Store) -> Result<()> {
+/// V from the store's first labels: one nonzero for each point, rows of norm 1. Clusters without a point
+/// are an error, or get random rows where there is a stream to draw them from.
+pub(super) fn indicator(problem: &Problem, store: &mut dyn Store, stream: Option<Stream>) -> Result<()> {
     let k = problem.k;
     store.indicate(k, 0)?;
-    let (_, vvt) = store.sum()?;
-    if let Some(i) = (0..k).find(|&i| vvt[(i, i)] <= 0.0) {
-        return Err(Error::parameter("start", format!("cluster {i} of the start has no nonzero point")));
+    let (_, mut vvt) = store.sum()?;
+    let empty: Vec<usize> = (0..k).filter(|&i| vvt[(i, i)] <= 0.0).collect();
+    match (empty.first(), stream) {
+        (None, _) => {}
+        (Some(i), None) => {
+            return Err(Error::parameter("start", format!("cluster {i} of the start has no nonzero point")));
+        }
+        (Some(_), Some(stream)) => {
+            for i in empty {
+                store.fill_random(i..i + 1, k, stream.seed, stream.run)?;
+            }
+            vvt = store.sum()?.1;
+        }
     }
     let inverse = |i: usize, j: usize| if i == j { 1.0 / vvt[(i, i)].sqrt() } else { 0.0 };
     store.transform(&Mat::from_fn(k, k, inverse))

@@ -125,7 +125,8 @@ pub fn centroids(
     Ok(if rule == Rule::Euclid { centroids } else { centroids.with_unit_columns() })
 }
 
-/// V into the store: orthonormal rows except for `Random` and `Nndsvd`, which are nonnegative instead.
+/// V into the store: orthonormal rows for `Svd` and `Labels`; the other starts are nonnegative instead, and
+/// not all of their rows are orthogonal.
 /// Returns U (features × k) where the start has one of its own.
 pub fn v(start: &Start, problem: &Problem, store: &mut dyn Store, stream: Stream) -> Result<Option<Mat>> {
     let k = problem.k;
@@ -138,13 +139,13 @@ pub fn v(start: &Start, problem: &Problem, store: &mut dyn Store, stream: Stream
         Start::Nndsvd => nndsvd::factors(problem, store).map(Some),
         Start::Labels(labels) => {
             store.set_labels(0, labels)?;
-            given::indicator(problem, store)?;
+            given::indicator(problem, store, None)?;
             Ok(None)
         }
         Start::Residual | Start::Centroids(_) => {
             let u = centroids(start, problem, store, Rule::Power, &mut stream.generator())?;
             store.assign_and_sum(&u, Rule::Power, &[0])?;
-            given::indicator(problem, store)?;
+            given::indicator(problem, store, Some(stream))?;
             Ok(None)
         }
     }

@@ -17,19 +17,18 @@ pub(super) fn points(
 ) -> Result<Mat> {
     let k = problem.k;
     let draws = 2 + (k as f64).ln() as usize;
-    let candidates = problem.candidates(rule == Rule::Euclid);
-    let uniform = |generator: &mut ChaCha8Rng| candidates.get(generator.random_range(0..candidates.len()));
+    let any = |generator: &mut ChaCha8Rng| Ok(problem.draw(1, rule == Rule::Euclid, generator)?[0]);
     store.unsettle(rule)?;
     let mut centroids = Mat::zeros(problem.data.shape().features, k);
     for i in 0..k {
         let fractions: Vec<f64> = (0..draws).map(|_| generator.random::<f64>()).collect();
         let points: Vec<usize> = if i == 0 && rule == Rule::Euclid {
             // Nothing is settled yet: all points are equally far from it.
-            (0..draws).map(|_| uniform(generator)).collect()
+            (0..draws).map(|_| any(generator)).collect::<Result<_>>()?
         } else {
             let drawn = store.sample(&fractions)?;
             // Where nothing is left to explain, any point will do.
-            drawn.into_iter().map(|point| point.unwrap_or_else(|| uniform(generator))).collect()
+            drawn.into_iter().map(|point| point.map_or_else(|| any(generator), Ok)).collect::<Result<_>>()?
         };
         let gathered = problem.data.gather(&points)?;
         let columns = if rule == Rule::Euclid { gathered } else { gathered.with_unit_columns() };

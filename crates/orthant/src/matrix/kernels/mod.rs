@@ -5,6 +5,7 @@
 //! plain versions that the tests compare them with are in `tests` below.
 
 pub(crate) mod dense;
+pub mod machine;
 pub(crate) mod sparse;
 pub(crate) mod tall;
 

@@ -24,6 +24,7 @@ pub(crate) use search::change;
 use super::data::*;
 use super::kernels::Real;
 use super::{Csr, Dense, Mat, Matrix};
+use crate::checkpoint::digest;
 use crate::error::{Error, Result};
 
 /// Data in memory with everything the passes need to know about each point.
@@ -81,6 +82,8 @@ impl<P: Points> Local<P> {
                 zero_features: 0,
                 not_finite: None,
                 negative: None,
+                weighted: weights.is_some(),
+                digest: 0,
             },
             weights,
             norms2: vec![],
@@ -140,6 +143,8 @@ impl<P: Points> Local<P> {
         self.facts.usable_weight =
             (0..shape.points).filter(|&j| self.norms2[j] > 0.0).map(|j| self.weight(j)).sum();
         self.facts.norm2 = (0..shape.points).map(|j| self.weight(j) * self.norms2[j]).sum();
+        let words = self.norms2.iter().chain(self.weights.iter().flatten()).map(|x| x.to_bits());
+        self.facts.digest = digest(words);
     }
 
     #[inline(always)]
@@ -250,6 +255,19 @@ impl<P: Points> Data for Local<P> {
             self.points.for_each(j, |f, x| columns[(f, i)] = x * self.facts.scale);
         }
         Ok(columns)
+    }
+
+    fn draw(&self, fractions: &[f64], zero_is_a_point: bool) -> Result<Vec<usize>> {
+        let may = |j: usize| zero_is_a_point || self.norms2[j] > 0.0;
+        let points = self.points.shape().points;
+        let mut weights: Vec<f64> = (0..points).map(|j| if may(j) { self.weight(j) } else { 0.0 }).collect();
+        let draw = |fraction: &f64| {
+            let j = seed::place(&weights, &[*fraction])[0]?;
+            weights[j] = 0.0;
+            Some(j)
+        };
+        let drawn: Option<Vec<usize>> = fractions.iter().map(draw).collect();
+        drawn.ok_or_else(|| Error::Data(format!("{} points were to be drawn of fewer", fractions.len())))
     }
 
     fn gram(&self) -> Result<Mat> {

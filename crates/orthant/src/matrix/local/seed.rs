@@ -80,20 +80,22 @@ impl<P: Points> LocalStore<'_, P> {
     }
 
     pub(super) fn sample(&mut self, fractions: &[f64]) -> Vec<Option<usize>> {
-        let mut sum = 0.0;
-        let sums: Vec<f64> = self
-            .unexplained
-            .iter()
-            .map(|&x| {
-                sum += if x.is_finite() { x } else { 0.0 };
-                sum
-            })
-            .collect();
-        // The first point whose running sum exceeds the target has itself something left.
-        let place = |fraction: &f64| {
-            let j = sums.partition_point(|&s| s <= fraction * sum);
-            (j < sums.len()).then_some(j)
-        };
-        fractions.iter().map(place).collect()
+        place(&self.unexplained, fractions)
     }
+}
+
+/// The places at the given fractions of a sum of nonnegative shares; none where all are zero.
+pub(super) fn place(shares: &[f64], fractions: &[f64]) -> Vec<Option<usize>> {
+    let mut sum = 0.0;
+    let add = |&x: &f64| {
+        sum += if x.is_finite() { x } else { 0.0 };
+        sum
+    };
+    let sums: Vec<f64> = shares.iter().map(add).collect();
+    // The first place whose running sum exceeds the target has itself a share.
+    let place = |fraction: &f64| {
+        let j = sums.partition_point(|&s| s <= fraction * sum);
+        (j < sums.len()).then_some(j)
+    };
+    fractions.iter().map(place).collect()
 }
