@@ -218,7 +218,9 @@ fn lower_bound(job: &Job, outcome: &Outcome) -> String {
     let what = match certificate.bound {
         Bound::Singular => format!("no factors of rank {k} do better (singular values)"),
         Bound::Dual => format!("no partition into {k} does better (dual bound, proven)"),
-        Bound::DualOfGroups => format!("no partition into {k} does better (dual bound of groups of points, proven)"),
+        Bound::DualOfGroups => {
+            format!("no partition into {k} does better (dual bound of groups of points, proven)")
+        }
     };
     let time = match job.certificate {
         Level::Singular => String::new(),

@@ -33,7 +33,10 @@ pub enum Level {
 
 /// Their names, in order, with what they do.
 pub const LEVELS: &[(&str, &str)] = &[
-    ("singular", "the bound of the singular values, which holds for any factors of rank k: cheap, loose on images"),
+    (
+        "singular",
+        "the bound of the singular values, which holds for any factors of rank k: cheap, loose on images",
+    ),
     ("quick", "the dual bound of clusterings, proven: a few seconds"),
     ("thorough", "the same with finer groups and more steps: up to some minutes"),
 ];

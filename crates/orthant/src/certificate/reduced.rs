@@ -42,8 +42,9 @@ impl Reduced {
     /// Groups of points.
     pub(super) fn groups(grouped: Grouped, norm2: f64, points: usize) -> Reduced {
         let unit = unit(norm2);
-        let used: Vec<usize> =
-            (0..grouped.mr.cols).filter(|&g| (0..grouped.mr.rows).any(|f| grouped.mr[(f, g)] != 0.0)).collect();
+        let used: Vec<usize> = (0..grouped.mr.cols)
+            .filter(|&g| (0..grouped.mr.rows).any(|f| grouped.mr[(f, g)] != 0.0))
+            .collect();
         let d = Mat::from_fn(grouped.mr.rows, used.len(), |f, g| grouped.mr[(f, used[g])] * unit);
         let mmt = grouped.mmt.map(|x| x * unit * unit);
         let dt = d.transpose();

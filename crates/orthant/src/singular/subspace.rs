@@ -37,7 +37,8 @@ impl Subspace {
     /// Random vectors that know nothing yet.
     pub(crate) fn new(size: usize, count: usize) -> Self {
         let random = ChaCha8Rng::seed_from_u64(0x5AB5_9ACE);
-        let mut empty = Subspace { values: vec![], vectors: Mat::zeros(size, 0), floor: 0.0, fresh: true, random };
+        let mut empty =
+            Subspace { values: vec![], vectors: Mat::zeros(size, 0), floor: 0.0, fresh: true, random };
         empty.resize(count);
         empty
     }

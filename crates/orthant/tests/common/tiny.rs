@@ -17,7 +17,7 @@ pub struct Tiny {
 pub fn tiny(seed: u64) -> Tiny {
     let mut numbers = Numbers(seed.wrapping_mul(0x9E37_79B9).wrapping_add(11));
     let mut below = |n: usize| (numbers.next() * n as f64) as usize;
-    let n = 2 + below(if seed % 10 == 0 { 9 } else { 6 });
+    let n = 2 + below(if seed.is_multiple_of(10) { 9 } else { 6 });
     let features = 1 + below(7);
     let (shape, structure, weighted) = (below(5), below(5), below(3) == 0);
     let kind = super::KINDS[below(super::KINDS.len())];
@@ -31,7 +31,13 @@ pub fn tiny(seed: u64) -> Tiny {
     let entry = |next: &mut dyn FnMut() -> f64| match shape {
         // Dense, sparse, counts, powers of very different size, zeros and ones.
         0 => next(),
-        1 => if next() < 0.6 { 0.0 } else { next() },
+        1 => {
+            if next() < 0.6 {
+                0.0
+            } else {
+                next()
+            }
+        }
         2 => (4.0 * next() * next()).floor(),
         3 => (next() * 6.0 - 3.0).exp(),
         _ => f64::from(u8::from(next() < 0.5)),
@@ -42,7 +48,8 @@ pub fn tiny(seed: u64) -> Tiny {
         0 => {
             for j in 1..n {
                 if next() < 0.5 {
-                    let (from, times) = ((next() * j as f64) as usize, if next() < 0.5 { 1.0 } else { 3.0 * next() });
+                    let (from, times) =
+                        ((next() * j as f64) as usize, if next() < 0.5 { 1.0 } else { 3.0 * next() });
                     for f in 0..features {
                         x[j * features + f] = times * x[from * features + f];
                     }
@@ -76,7 +83,8 @@ pub fn tiny(seed: u64) -> Tiny {
         // What the data are is what float32 holds.
         x.iter_mut().for_each(|v| *v = f64::from(*v as f32));
     }
-    let weights = weighted.then(|| (0..n).map(|_| if next() < 0.1 { 0.0 } else { 0.1 + 3.0 * next() }).collect());
+    let weights =
+        weighted.then(|| (0..n).map(|_| if next() < 0.1 { 0.0 } else { 0.1 + 3.0 * next() }).collect());
     let mut problem = Tiny { x, features, k, weights, kind };
     problem.k = problem.k.min(problem.usable());
     problem

@@ -72,9 +72,6 @@ impl<P: Points> LocalStore<'_, P> {
             (mr, mmt)
         });
         let (mr, mmt): (Vec<Mat>, Vec<Mat>) = parts.into_iter().unzip();
-        Grouped {
-            mr: add_all(mr, groups, features).transpose(),
-            mmt: add_all(mmt, features, features),
-        }
+        Grouped { mr: add_all(mr, groups, features).transpose(), mmt: add_all(mmt, features, features) }
     }
 }
