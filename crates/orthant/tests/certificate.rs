@@ -37,8 +37,7 @@ fn certified(data: &dyn Data, k: usize, level: Level) -> Certificate {
 
 #[test]
 fn no_bound_is_above_the_optimum() {
-    let (mut dual, mut useful) = (0, 0);
-    let found: Vec<(u64, bool, bool)> = (0..how_many(500, 10_000))
+    let found: Vec<(bool, bool, bool)> = (0..how_many(500, 10_000))
         .into_par_iter()
         .filter_map(|seed| {
             let problem @ Tiny { features, k, .. } = &tiny(seed);
@@ -56,19 +55,20 @@ fn no_bound_is_above_the_optimum() {
                 );
                 (certificate.bound, bound2)
             });
-            let is_dual = bounds[2].0 == Bound::Dual;
-            Some((seed, is_dual, best > 1e-6 && bounds[2].1 > 0.9 * best))
+            // Where factors without constraints can do everything, or nothing is left, there is nothing to bound.
+            let matters = best > 1e-6;
+            Some((matters, bounds[2].0 == Bound::Dual, bounds[2].1 > 0.8 * best))
         })
         .collect();
-    let problems = found.len();
-    for (_, is_dual, is_useful) in found {
-        dual += usize::from(is_dual);
-        useful += usize::from(is_useful);
-    }
+    let matters: Vec<_> = found.iter().filter(|f| f.0).collect();
+    let (dual, near) = (matters.iter().filter(|f| f.1).count(), matters.iter().filter(|f| f.2).count());
     println!(
-        "{problems} problems: the dual bound was the best of {dual}, within 10 % of the squared optimum for {useful}"
+        "{} problems, {} of them with an error: the dual bound is the best of {dual}, {near} bounds are within 20 % of the \
+         squared optimum",
+        found.len(),
+        matters.len()
     );
-    assert!(dual * 4 > problems && useful * 4 > problems, "{dual} and {useful} of {problems}");
+    assert!(2 * dual > matters.len() && 10 * near > 7 * matters.len(), "{dual}, {near} of {}", matters.len());
 }
 
 /// More points than are taken one by one, all multiples of few: the optimum is that of the few.

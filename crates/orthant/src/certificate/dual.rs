@@ -29,6 +29,8 @@ const RHO: f64 = 0.02;
 const ADAPT: (usize, usize) = (5, 20);
 /// Relative residuals below which nothing is gained any more.
 const SETTLED: f64 = 2e-5;
+/// Multiplications after which enough is enough: many clusters among many points make steps dear.
+const MOST_WORK: usize = 4_000_000_000_000;
 /// Groups of points: how often μ is looked for anew.
 const SEARCH: usize = 20;
 
@@ -44,6 +46,7 @@ pub(super) fn explained_at_most(
         return None;
     }
     let mut dual = Dual::new(reduced, k)?;
+    let steps = steps.min(MOST_WORK / dual.work()).max(ADAPT.0);
     for step in 1..=steps {
         dual.step();
         if reduced.is_grouped() && (step % SEARCH == 0 || step == steps) {
@@ -52,8 +55,11 @@ pub(super) fn explained_at_most(
         if watch(step, dual.estimate()) == Go::Stop || dual.residual < SETTLED {
             break;
         }
-        if step % ADAPT.0 == 0 && step <= ADAPT.0 * ADAPT.1 {
-            dual.adapt();
+        if step % ADAPT.0 == 0 {
+            dual.fresh = true;
+            if step <= ADAPT.0 * ADAPT.1 {
+                dual.adapt();
+            }
         }
     }
     dual.prove()
@@ -118,6 +124,12 @@ impl<'a> Dual<'a> {
             change: 1.0,
             residual: 1.0,
         })
+    }
+
+    /// Multiplications of a step, about.
+    fn work(&self) -> usize {
+        let (size, width) = (self.reduced.size(), self.leading.values.len());
+        10 * size * size * width + 30 * width * width * width
     }
 
     fn step(&mut self) {

@@ -94,7 +94,7 @@ impl Subspace {
         let (q, aq) = (to_mat(&basis, a.rows), to_mat(&images, a.rows));
         let (values, _) = q.transpose_times(&aq).symmetric_eigen();
         // The true end lies beyond what few steps have seen of it.
-        self.floor = values.last().map_or(0.0, |lowest| lowest - 0.1 * lowest.abs());
+        self.floor = values.last().map_or(0.0, |lowest| lowest - 0.2 * lowest.abs());
     }
 
     /// Some rounds for a matrix that was met, or a similar one. Eigenvalues above `ceiling` need not be told apart.
@@ -104,12 +104,11 @@ impl Subspace {
             return;
         }
         for _ in 0..rounds {
-            // Vectors far above the ceiling gain nothing by the polynomial, which is told not to see them, but most by
+            // Vectors above the ceiling gain little by the polynomial, which is told not to see them, but most by
             // a plain product.
-            let last = self.values.last().copied().unwrap_or(0.0);
-            let far = self.values.iter().take_while(|&&v| v - ceiling > ceiling - last).count();
-            let far = a.wide_times(&self.vectors.columns(0..far));
-            self.replace(a, Mat::beside(&[&far, &self.filtered(a, ceiling)]));
+            let high = self.values.iter().take_while(|&&v| v > ceiling).count();
+            let high = a.wide_times(&self.vectors.columns(0..high));
+            self.replace(a, Mat::beside(&[&high, &self.filtered(a, ceiling)]));
         }
     }
 
