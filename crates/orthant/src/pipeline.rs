@@ -450,7 +450,7 @@ fn stages(method: &'static Method, trace: &Trace, marks: &[Mark], norm2: f64, ex
 }
 
 /// An observer that sees everything but saves nothing.
-struct Unsaved<'a>(&'a mut dyn Observer);
+pub(crate) struct Unsaved<'a>(pub(crate) &'a mut dyn Observer);
 
 impl Observer for Unsaved<'_> {
     fn iteration(&mut self, event: &Event) -> Go {

@@ -30,6 +30,18 @@ pub fn positive(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A range of numbers from 1, both ends included.
+pub fn range(text: &str) -> Result<(usize, usize), String> {
+    let parsed = text.split_once("..").and_then(|(from, to)| {
+        let to = to.strip_prefix('=').unwrap_or(to);
+        Some((from.trim().parse().ok()?, to.trim().parse().ok()?))
+    });
+    match parsed {
+        Some((from, to)) if from >= 1 && from <= to => Ok((from, to)),
+        _ => Err("two whole numbers from 1 are needed, the smaller first, as in 2..20".into()),
+    }
+}
+
 /// A seed.
 pub fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("a whole number from 0 to {} is needed", u64::MAX))

@@ -194,6 +194,8 @@ pub trait Data: Send + Sync {
     fn facts(&self) -> &Facts;
     /// Some points (scaled), as the columns of a features × count matrix.
     fn gather(&self, points: &[usize]) -> Result<Mat>;
+    /// Some points as data of their own, with their weights: a copy, for samples and halves.
+    fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>>;
     /// The points at the given fractions (in [0, 1)) of the summed weights, one after the other and none
     /// twice. Zero points take part where they are points like any other.
     fn draw(&self, fractions: &[f64], zero_is_a_point: bool) -> Result<Vec<usize>>;

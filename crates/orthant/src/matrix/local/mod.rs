@@ -257,6 +257,11 @@ impl<P: Points> Data for Local<P> {
         Ok(columns)
     }
 
+    fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>> {
+        let weights = self.weights.as_ref().map(|w| points.iter().map(|&j| w[j]).collect());
+        Ok(Box::new(Local::new(self.points.select(points), weights)?))
+    }
+
     fn draw(&self, fractions: &[f64], zero_is_a_point: bool) -> Result<Vec<usize>> {
         let may = |j: usize| zero_is_a_point || self.norms2[j] > 0.0;
         let points = self.points.shape().points;

@@ -17,6 +17,8 @@ pub(crate) trait Points: Send + Sync {
     type Sums: Send;
 
     fn shape(&self) -> Shape;
+    /// A copy of some of them.
+    fn select(&self, points: &[usize]) -> Self;
     /// How many points fit into the cache together.
     fn block(&self) -> usize;
     fn pack(&self, u: &Mat) -> Self::Packed;
@@ -100,6 +102,10 @@ impl<T: Real> Points for Dense<'_, T> {
             nonzeros: self.data().len(),
             precision: T::PRECISION,
         }
+    }
+
+    fn select(&self, points: &[usize]) -> Self {
+        Dense::select(self, points)
     }
 
     fn block(&self) -> usize {
@@ -217,6 +223,10 @@ impl<'a, T: Real, I: Index> Rows<'a, T, I> {
         Rows { transposed: wanted.then(|| rows.transposed()), rows }
     }
 
+    fn select(&self, points: &[usize]) -> Self {
+        Rows::new(self.rows.select(points), Some(self.transposed.is_some()))
+    }
+
     fn copy(&self) -> &Csr<'static, T, I> {
         self.transposed.as_ref().expect("there is a transposed copy")
     }
@@ -283,6 +293,13 @@ impl<T: Real> Points for Sparse<'_, T> {
             nonzeros: x.rows.nonzeros(),
             precision: T::PRECISION,
         })
+    }
+
+    fn select(&self, points: &[usize]) -> Self {
+        match self {
+            Sparse::Narrow(rows) => Sparse::Narrow(rows.select(points)),
+            Sparse::Wide(rows) => Sparse::Wide(rows.select(points)),
+        }
     }
 
     fn block(&self) -> usize {
