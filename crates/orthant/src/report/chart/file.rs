@@ -9,9 +9,10 @@ const STYLE: &str = "text{font:13px sans-serif;fill:#444}.grid{stroke:#dfe2e6}.t
     .mark path{stroke:#555;stroke-dasharray:3 3;fill:none}.level path{stroke:#00714f;stroke-dasharray:6 4;fill:none}\
     .line{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}.line.none{stroke:none}\
     .error{fill:none;stroke:currentColor;stroke-width:1.2}.marker{fill:currentColor;stroke:#fff}.faint{opacity:.3}";
-/// Height of a line of the legend, and entries beside each other.
+/// Height of a line of the legend.
 const ENTRY: f64 = 20.0;
-const BESIDE: usize = 3;
+/// Three names stand beside each other unless one is longer than this.
+const SHORT: usize = 20;
 
 /// The file.
 pub fn file(chart: &Lines) -> String {
@@ -28,8 +29,9 @@ pub fn file(chart: &Lines) -> String {
     let drawing =
         drawing.split_once("\">").map_or("", |(_, rest)| rest).replace("style=\"--c:", "style=\"color:");
     let named: Vec<_> = chart.series.iter().filter(|s| !s.name.is_empty() && !s.faint).collect();
+    let beside = if named.iter().all(|s| s.name.chars().count() <= SHORT) { 3 } else { 2 };
     let top = 24.0;
-    let whole = top + height + ENTRY * named.len().div_ceil(BESIDE) as f64 + 10.0;
+    let whole = top + height + ENTRY * named.len().div_ceil(beside) as f64 + 10.0;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {whole}\" width=\"{width}\" \
          height=\"{whole}\"><title>{}</title><style>{STYLE}</style><rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\
@@ -38,8 +40,8 @@ pub fn file(chart: &Lines) -> String {
         escape(&chart.y.label)
     );
     for (i, series) in named.iter().enumerate() {
-        let x = 20.0 + (i % BESIDE) as f64 * (width - 20.0) / BESIDE as f64;
-        let y = top + height + ENTRY * (i / BESIDE) as f64 + 8.0;
+        let x = 20.0 + (i % beside) as f64 * (width - 20.0) / beside as f64;
+        let y = top + height + ENTRY * (i / beside) as f64 + 8.0;
         let line = if series.line == Line::None { "" } else { "M0 0H28" };
         svg += &format!(
             "<g transform=\"translate({x:.1} {y:.1})\" style=\"color:{}\"><path class=\"line\"{} d=\"{line}\"/>\
