@@ -397,7 +397,13 @@ impl<'a> State for BestState<'a> {
         if ended {
             self.take(&mut part)?;
             self.position += 1;
-            if self.position == self.plan.len() && self.endless {
+            // Where nothing is left to explain, EM has the last word at once.
+            let explained = self.found[0].explained;
+            let done = self.error2(explained) <= 1e-13 * self.problem.facts().norm2;
+            if done {
+                self.position = self.position.max(self.plan.len() - 1);
+            }
+            if self.position == self.plan.len() && self.endless && !done {
                 self.plan.extend(another_round(self.problem.k));
             }
             converged = self.position == self.plan.len();
