@@ -15,7 +15,7 @@ pub use parse::{Origin, Polishes};
 pub use values::{MethodValues, default, number};
 pub use what::{SceneArgs, What};
 
-use parse::{origin, polish, positive, range, seconds, seed, threads, time};
+use parse::{certificate, origin, polish, positive, range, seconds, seed, threads, time};
 
 /// Orthogonal nonnegative matrix factorization: clusters of nonnegative data, each with a direction,
 /// and a statement of how good the answer is.
@@ -100,6 +100,9 @@ pub struct ClusterArgs {
     /// Seed of all random numbers
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true, help_heading = "Method")]
     pub seed: u64,
+    /// Work on the lower bound of the error: singular, quick (seconds) or thorough (up to minutes)
+    #[arg(long, value_name = "LEVEL", default_value = "singular", value_parser = certificate, help_heading = "Method")]
+    pub certificate: orthant::certificate::Level,
     #[command(flatten)]
     pub values: MethodValues,
     /// Write labels, factors, summary and report into this new folder

@@ -1,6 +1,9 @@
 //! Data and plain recomputations for the tests.
 #![allow(dead_code)]
 
+pub mod brute_force;
+pub mod tiny;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
