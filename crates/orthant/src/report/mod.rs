@@ -35,7 +35,7 @@ mod truth;
 mod words;
 
 pub use comparison::{
-    Compared, Comparison, Contest, Curve, Gallery, Mean, Sweep, comparison, contest, sweep,
+    Compared, Comparison, Contest, Curve, Gallery, Mean, Sweep, comparison, contest, sweep, sweep_chart,
 };
 
 use serde::Serialize;
