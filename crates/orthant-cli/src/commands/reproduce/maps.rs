@@ -209,7 +209,8 @@ pub fn gallery(
     let set = &picture.set;
     let mut all = if truth_above { truth(set, samples)? } else { vec![] };
     all.extend(rows(set, found)?);
-    let width = (900 / set.k.max(1)).clamp(44, 120);
+    // As wide as a row of the page, so that a method has one row.
+    let width = (840 / set.k.max(1)).clamp(36, 120);
     let mut html = format!("<div style=\"--w:{width}px\">{}</div>", rows_of_maps(&all)?);
     if found.is_empty() {
         html += "<p>Not run yet.</p>";

@@ -56,8 +56,8 @@ pub fn index(lab: &Lab, shown: &[Shown], told: &Told) -> Result<String> {
 fn lead(claims: &[&Claim], told: &Told) -> String {
     let count = |verdict: Verdict| claims.iter().filter(|c| c.verdict == verdict).count();
     let mut lead = format!(
-        "<p>The tables and figures of the paper, computed again beside what it printed. Of {} claims {} hold, {} do \
-         not, {} could not be judged.</p>",
+        "<p>The tables and figures of the paper, computed again beside what it printed. Claims: {}; {} hold, {} do not \
+         hold, {} could not be judged.</p>",
         claims.len(),
         count(Verdict::Holds),
         count(Verdict::Fails),
