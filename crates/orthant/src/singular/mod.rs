@@ -5,6 +5,6 @@
 mod clusters;
 mod top;
 
-pub use clusters::{Dominant, dominant};
+pub use clusters::{Dominant, dominant, dominant_within};
 pub(crate) use top::orthonormalize_rows;
 pub use top::{Singular, right_vectors, top};

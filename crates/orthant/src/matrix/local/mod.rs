@@ -5,6 +5,7 @@
 //! for any number of threads.
 
 mod assign;
+mod dominant;
 mod factors;
 mod onp;
 mod points;
@@ -39,7 +40,7 @@ pub(crate) struct Local<P> {
 }
 
 /// Jobs in order, on all threads of the current pool where there is more than one job.
-fn in_order<J: Send, R: Send>(jobs: Vec<J>, work: impl Fn(J) -> R + Sync + Send) -> Vec<R> {
+pub(crate) fn in_order<J: Send, R: Send>(jobs: Vec<J>, work: impl Fn(J) -> R + Sync + Send) -> Vec<R> {
     if jobs.len() == 1 {
         return jobs.into_iter().map(work).collect();
     }
@@ -276,13 +277,13 @@ impl<P: Points> Data for Local<P> {
         const GROUP: usize = 64;
         for from in (0..n).step_by(GROUP) {
             let group: Vec<usize> = (from..(from + GROUP).min(n)).collect();
-            let packed = self.points.pack(&self.gather(&group)?);
+            let packed = self.points.pack(&self.gather(&group)?, self.facts.scale);
             let parts = in_order(self.chunks(group.len()), |chunk| {
                 let mut scores = vec![0.0; chunk.len() * group.len()];
                 for rows in self.blocks(chunk.clone()) {
                     let range =
                         (rows.start - chunk.start) * group.len()..(rows.end - chunk.start) * group.len();
-                    self.points.scores(rows, self.facts.scale, &packed, &mut scores[range]);
+                    self.points.scores(rows, &packed, &mut scores[range]);
                 }
                 scores
             });
@@ -360,7 +361,8 @@ macro_rules! forward {
 }
 // In memory no pass fails; each is an inherent method of the same name in one of the files beside this.
 forward! {
-    assign_and_sum(u: &Mat, rule: Rule, starts: &[usize]) -> Assigned;
+    assign_and_sum(u: &[&Mat], rule: Rule, starts: &[usize]) -> Vec<Assigned>;
+    dominant(k: usize, guesses: &[&Mat], tolerance: f64, starts: &[usize]) -> Option<Vec<Dominant>>;
     sum_by_label(u: &Mat, starts: &[usize]) -> Mat;
     sum_of_labels(k: usize, rule: Rule, start: usize) -> Assigned;
     normal(b: &Mat) -> Mat;

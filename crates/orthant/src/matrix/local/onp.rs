@@ -125,7 +125,7 @@ impl<P: Points> LocalStore<'_, P> {
         let points = self.points();
         self.d.resize(points * k, 0.0);
         self.lambda.resize(points * k, 0.0);
-        let packed = data.points.pack(u);
+        let packed = data.points.pack(u, data.facts.scale);
         let later = data.points.has_transposed();
         let chunks = data.chunks_with_sums(2 * k);
         let jobs = chunks
@@ -144,7 +144,7 @@ impl<P: Points> LocalStore<'_, P> {
             let (mut t, mut y) = (vec![0.0; room], vec![0.0; room]);
             for rows in data.blocks(chunk.clone()) {
                 let t = &mut t[..rows.len() * k];
-                data.points.scores(rows.clone(), data.facts.scale, &packed, t);
+                data.points.scores(rows.clone(), &packed, t);
                 if data.weights.is_some() {
                     for (t, j) in t.chunks_exact_mut(k).zip(rows.clone()) {
                         t.iter_mut().for_each(|t| *t *= data.root_weight(j));
