@@ -333,7 +333,8 @@ impl<P: Points> LocalStore<'_, P> {
     pub(super) fn residual(&mut self, u: &Mat, start: usize) -> Residual {
         let (data, k) = (self.data, u.cols);
         let directions = u.transpose();
-        let norms2 = u.column_norms2();
+        // In the order in which a point's own share of it is summed, so that what is explained whole leaves nothing.
+        let norms2: Vec<f64> = (0..k).map(|i| directions.row(i).iter().map(|u| u * u).sum()).collect();
         let labels = self.labels_of(start).as_slice();
         let mut sizes = vec![0usize; k];
         labels.iter().filter(|&&l| l >= 0).for_each(|&l| sizes[l as usize] += 1);

@@ -129,9 +129,13 @@ impl<P: Points> Local<P> {
         let scale = facts.scale;
         let norms2: Vec<Vec<f64>> = in_order(self.chunks(1), |rows| {
             rows.map(|row| {
-                let mut sum = 0.0;
-                self.points.for_each(row, |_, value| sum += (value * scale) * (value * scale));
-                sum
+                let (mut sum, mut zero) = (0.0f64, true);
+                self.points.for_each(row, |_, value| {
+                    sum += (value * scale) * (value * scale);
+                    zero &= value == 0.0;
+                });
+                // Entries whose squares are too small for the format are not nothing.
+                if zero { 0.0 } else { sum.max(f64::MIN_POSITIVE) }
             })
             .collect()
         });

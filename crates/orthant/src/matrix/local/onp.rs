@@ -8,6 +8,10 @@ use crate::matrix::kernels::{Kernel, run, tall};
 
 /// `V ← root·(V + beta·D)` for a block of points; `y` is room for as many numbers as V.
 fn project(v: &mut [f64], d: &[f64], beta: f64, root: &Mat, y: &mut [f64]) {
+    // A search that found nothing leaves V as it is: its root is the identity.
+    if beta == 0.0 {
+        return;
+    }
     for ((y, v), d) in y.iter_mut().zip(&*v).zip(d) {
         *y = v + beta * d;
     }
