@@ -27,6 +27,8 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Cluster(args) => commands::cluster::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
+        Command::Advise(args) => commands::advise::run(&args),
+        Command::ChooseK(args) => commands::choose_k::run(&args),
         Command::Evaluate(args) => commands::evaluate::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
         Command::Generate(args) => commands::generate::run(&args),

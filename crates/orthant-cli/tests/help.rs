@@ -7,6 +7,8 @@ use support::{succeed, texts};
 const COMMANDS: &[&str] = &[
     "cluster",
     "compare",
+    "advise",
+    "choose-k",
     "evaluate",
     "predict",
     "generate",
@@ -35,7 +37,7 @@ fn every_commands_help_has_an_example() {
         assert!(help.contains("Example"), "{command}");
         assert!(help.contains(&format!("\n  orthant {command}")), "{command}");
     }
-    for what in ["synthetic", "plane", "swimmer", "telescope", "scene"] {
+    for what in ["synthetic", "plane", "models", "swimmer", "telescope", "scene"] {
         let (help, _) = succeed(folder.path(), &format!("generate {what} --help"));
         assert!(help.contains(&format!("\n  orthant generate {what}")), "{what}");
     }

@@ -27,5 +27,5 @@ mod _orthant {
     #[pymodule_export]
     use crate::scores::scores;
     #[pymodule_export]
-    use crate::table::{methods, polishes, starts, version};
+    use crate::table::{certificates, methods, polishes, starts, version};
 }

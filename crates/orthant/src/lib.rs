@@ -20,9 +20,11 @@
 //! [`start`] → [`algorithms`], stepped by [`run`] → [`finish`] (feasible factors) → [`certificate`] →
 //! [`evaluate`] → `report` (pages and pictures). [`pipeline`] is the whole flow on one screen, [`generate`] makes data to try it on.
 
+pub mod advise;
 pub mod algorithms;
 pub mod certificate;
 pub mod checkpoint;
+pub mod choose_k;
 pub mod error;
 pub mod evaluate;
 pub mod finish;
@@ -36,6 +38,7 @@ mod random;
 pub mod read;
 #[cfg(feature = "report")]
 pub mod report;
+mod resample;
 pub mod run;
 pub mod singular;
 pub mod start;

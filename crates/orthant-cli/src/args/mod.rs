@@ -15,7 +15,7 @@ pub use parse::{Origin, Polishes};
 pub use values::{MethodValues, default, number};
 pub use what::{SceneArgs, What};
 
-use parse::{origin, polish, positive, seconds, seed, threads, time};
+use parse::{certificate, origin, polish, positive, range, seconds, seed, threads, time};
 
 /// Orthogonal nonnegative matrix factorization: clusters of nonnegative data, each with a direction,
 /// and a statement of how good the answer is.
@@ -47,6 +47,10 @@ pub enum Command {
     Cluster(ClusterArgs),
     /// Run all methods side by side
     Compare(CompareArgs),
+    /// Advise which model the data ask for: k-means, spherical k-means, ONMF or KL-ONMF
+    Advise(AdviseArgs),
+    /// Look at several numbers of clusters and name candidates
+    ChooseK(ChooseKArgs),
     /// Score labels against a truth
     Evaluate(EvaluateArgs),
     /// Assign new points to the clusters of an earlier result
@@ -96,6 +100,9 @@ pub struct ClusterArgs {
     /// Seed of all random numbers
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true, help_heading = "Method")]
     pub seed: u64,
+    /// Work on the lower bound of the error: singular, quick (seconds) or thorough (up to minutes)
+    #[arg(long, value_name = "LEVEL", default_value = "singular", value_parser = certificate, help_heading = "Method")]
+    pub certificate: orthant::certificate::Level,
     #[command(flatten)]
     pub values: MethodValues,
     /// Write labels, factors, summary and report into this new folder
@@ -157,6 +164,68 @@ pub struct CompareArgs {
     /// Print comma-separated values instead of the table
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub csv: bool,
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// `orthant advise`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  orthant advise counts.mtx.gz -k 9 --out advice
+  orthant generate models --kind proportional --out made.npy
+  orthant advise made.npy -k 6
+
+The advice rests on the data alone. A truth, if there is one, is only shown beside it.")]
+pub struct AdviseArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Number of clusters [default: the first candidate of 'orthant choose-k']
+    #[arg(short, value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
+    pub k: Option<usize>,
+    /// Starts of every fit
+    #[arg(long, value_name = "N", default_value = "10", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
+    pub runs: usize,
+    #[command(flatten)]
+    pub study: StudyArgs,
+}
+
+/// `orthant choose-k`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  orthant choose-k counts.mtx.gz 2..20 --out ks")]
+pub struct ChooseKArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// The numbers of clusters to look at, both ends included
+    #[arg(value_name = "FROM..TO", default_value = "2..20", value_parser = range)]
+    pub range: (usize, usize),
+    /// Starts for every number of clusters
+    #[arg(long, value_name = "N", default_value = "8", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
+    pub runs: usize,
+    #[command(flatten)]
+    pub study: StudyArgs,
+}
+
+/// What `advise` and `choose-k` share.
+#[derive(Debug, Args)]
+pub struct StudyArgs {
+    /// Divisions into halves, for the stability
+    #[arg(long, value_name = "N", default_value = "5", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
+    pub halves: usize,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true, help_heading = "Method")]
+    pub seed: u64,
+    /// Write the figures and a report into this new folder
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Write into the folder even if it exists
+    #[arg(long, requires = "out", help_heading = "Output")]
+    pub force: bool,
+    /// Print one JSON object instead of words
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
     #[command(flatten)]
     pub work: WorkArgs,
 }

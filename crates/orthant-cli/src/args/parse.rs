@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use orthant::algorithms::{POLISHES, Polish};
+use orthant::certificate::{LEVELS, Level};
 use orthant::start::{STARTS, Start};
 
 /// Where to start: by name, or from a file.
@@ -26,6 +27,18 @@ pub fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("a whole number from 1 is needed".into()),
         Ok(number) => Ok(number),
+    }
+}
+
+/// A range of numbers from 1, both ends included.
+pub fn range(text: &str) -> Result<(usize, usize), String> {
+    let parsed = text.split_once("..").and_then(|(from, to)| {
+        let to = to.strip_prefix('=').unwrap_or(to);
+        Some((from.trim().parse().ok()?, to.trim().parse().ok()?))
+    });
+    match parsed {
+        Some((from, to)) if from >= 1 && from <= to => Ok((from, to)),
+        _ => Err("two whole numbers from 1 are needed, the smaller first, as in 2..20".into()),
     }
 }
 
@@ -65,6 +78,12 @@ pub fn origin(text: &str) -> Result<Origin, String> {
             format!("there are {}, labels:FILE and centroids:FILE", known.join(", "))
         }),
     }
+}
+
+/// How much work to put into the lower bound.
+pub fn certificate(text: &str) -> Result<Level, String> {
+    let known: Vec<&str> = LEVELS.iter().map(|l| l.0).collect();
+    Level::named(text).map_err(|_| format!("there are {}", known.join(", ")))
 }
 
 /// A list of polishing steps.

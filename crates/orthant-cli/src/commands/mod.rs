@@ -1,5 +1,7 @@
 //! One file for each command.
 
+pub mod advise;
+pub mod choose_k;
 pub mod cluster;
 pub mod compare;
 pub mod completions;

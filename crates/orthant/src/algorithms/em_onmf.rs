@@ -55,6 +55,19 @@ impl Model for Directions {
     }
 }
 
+impl EmOnmf {
+    /// Runs from given directions (features × k), one set each, all in the same passes.
+    pub(crate) fn from_directions<'a>(
+        problem: &'a Problem<'a>,
+        starts: Vec<Mat>,
+        stream: Stream,
+    ) -> Result<Box<dyn State + 'a>> {
+        let starts = starts.into_iter().enumerate();
+        let runs = starts.map(|(run, u)| (u, Stream { run: stream.run + run as u64, ..stream }.generator()));
+        Ok(Box::new(Lloyd::from_centroids(Directions, problem, problem.data.store()?, runs.collect())))
+    }
+}
+
 impl Algorithm for EmOnmf {
     fn begin<'a>(
         &self,

@@ -11,12 +11,14 @@
 //! # Ok::<(), orthant::Error>(())
 //! ```
 
+mod models;
 mod plane;
 mod scene;
 mod swimmer;
 mod synthetic;
 mod telescope;
 
+pub use models::{Kind, Models, Norms};
 pub use plane::{Example, Plane};
 pub use scene::Scene;
 pub use swimmer::{Layout, Swimmer};
@@ -102,6 +104,11 @@ pub const GENERATORS: &[Entry] = &[
         name: "plane",
         description: "two clusters in the plane, well separated or in line (paper, Figure 1)",
         default: || Box::new(Plane::default()),
+    },
+    Entry {
+        name: "models",
+        description: "clusters made for k-means, spherical k-means or ONMF, or for all three (paper, section 2.3)",
+        default: || Box::new(Models::default()),
     },
     Entry {
         name: "swimmer",

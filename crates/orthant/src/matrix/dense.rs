@@ -52,6 +52,12 @@ impl<'a, T: Clone> Dense<'a, T> {
 }
 
 impl<T: Copy> Dense<'_, T> {
+    /// An owned copy of some points.
+    pub fn select(&self, points: &[usize]) -> Dense<'static, T> {
+        let data: Vec<T> = points.iter().flat_map(|&j| self.point(j)).copied().collect();
+        Dense { points: points.len(), features: self.features, data: Cow::Owned(data) }
+    }
+
     /// Features as points: an owned transposed copy.
     pub fn transposed(&self) -> Dense<'static, T> {
         let (n, m) = (self.points, self.features);

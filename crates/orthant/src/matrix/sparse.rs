@@ -125,6 +125,24 @@ impl<'a, T: Copy, I: Index> Csr<'a, T, I> {
         (&self.columns[range.clone()], &self.values[range])
     }
 
+    /// An owned copy of some points.
+    pub fn select(&self, points: &[usize]) -> Csr<'static, T, I> {
+        let (mut offsets, mut columns, mut values) = (vec![0], vec![], vec![]);
+        for &j in points {
+            let (row, entries) = self.point(j);
+            columns.extend_from_slice(row);
+            values.extend_from_slice(entries);
+            offsets.push(values.len());
+        }
+        Csr {
+            points: points.len(),
+            features: self.features,
+            offsets: offsets.into(),
+            columns: columns.into(),
+            values: values.into(),
+        }
+    }
+
     /// Features as points: an owned transposed copy.
     pub fn transposed(&self) -> Csr<'static, T, I> {
         let mut offsets = vec![0usize; self.features + 1];

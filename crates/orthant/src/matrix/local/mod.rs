@@ -7,6 +7,7 @@
 mod assign;
 mod dominant;
 mod factors;
+mod group;
 mod onp;
 mod points;
 mod search;
@@ -261,6 +262,11 @@ impl<P: Points> Data for Local<P> {
         Ok(columns)
     }
 
+    fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>> {
+        let weights = self.weights.as_ref().map(|w| points.iter().map(|&j| w[j]).collect());
+        Ok(Box::new(Local::new(self.points.select(points), weights)?))
+    }
+
     fn draw(&self, fractions: &[f64], zero_is_a_point: bool) -> Result<Vec<usize>> {
         let may = |j: usize| zero_is_a_point || self.norms2[j] > 0.0;
         let points = self.points.shape().points;
@@ -281,13 +287,13 @@ impl<P: Points> Data for Local<P> {
         const GROUP: usize = 64;
         for from in (0..n).step_by(GROUP) {
             let group: Vec<usize> = (from..(from + GROUP).min(n)).collect();
-            let packed = self.points.pack(&self.gather(&group)?, self.facts.scale);
+            let packed = self.points.pack_exact(&self.gather(&group)?, self.facts.scale);
             let parts = in_order(self.chunks(group.len()), |chunk| {
                 let mut scores = vec![0.0; chunk.len() * group.len()];
                 for rows in self.blocks(chunk.clone()) {
                     let range =
                         (rows.start - chunk.start) * group.len()..(rows.end - chunk.start) * group.len();
-                    self.points.scores(rows, &packed, &mut scores[range]);
+                    self.points.scores_exact(rows, &packed, &mut scores[range]);
                 }
                 scores
             });
@@ -396,6 +402,7 @@ forward! {
     information() -> f64;
     unsettle(rule: Rule) -> ();
     sample(fractions: &[f64]) -> Vec<Option<usize>>;
+    group(u: &Mat, start: usize) -> Grouped;
     residual(u: &Mat, start: usize) -> Residual;
     weighted_squares(v: &[f64], k: usize, start: usize) -> Vec<f64>;
     strengths(u: &Mat, start: usize) -> Vec<f64>;

@@ -17,10 +17,17 @@ pub(crate) trait Points: Send + Sync {
     type Sums: Send;
 
     fn shape(&self) -> Shape;
+    /// A copy of some of them.
+    fn select(&self, points: &[usize]) -> Self;
     /// How many points fit into the cache together.
     fn block(&self) -> usize;
     fn pack(&self, u: &Mat, scale: f64) -> Self::Packed;
     fn scores(&self, rows: Range<usize>, u: &Self::Packed, out: &mut [f64]);
+
+    /// As `pack` and `scores`, but all in float64 whatever the entries' format: what a proof rests on.
+    type Exact: Send + Sync;
+    fn pack_exact(&self, u: &Mat, scale: f64) -> Self::Exact;
+    fn scores_exact(&self, rows: Range<usize>, u: &Self::Exact, out: &mut [f64]);
 
     /// How many chunks may have sums of their own before these cost more than the pass.
     fn most_sums(&self, width: usize) -> usize;
@@ -112,6 +119,10 @@ impl<T: Real> Points for Dense<'_, T> {
         }
     }
 
+    fn select(&self, points: &[usize]) -> Self {
+        Dense::select(self, points)
+    }
+
     fn block(&self) -> usize {
         // 256 KiB of points: half of a small second-level cache.
         (256 * 1024 / (self.features() * size_of::<T>()).max(1) / 8 * 8).clamp(8, 256)
@@ -126,6 +137,20 @@ impl<T: Real> Points for Dense<'_, T> {
         let features = self.features();
         let x = &self.data()[rows.start * features..rows.end * features];
         run(dense::Scores { x, features, u, out });
+    }
+
+    type Exact = dense::Packed<f64>;
+
+    fn pack_exact(&self, u: &Mat, scale: f64) -> Self::Exact {
+        assert_eq!((u.rows, u.data.len()), (self.features(), u.rows * u.cols), "one row for each feature");
+        dense::Packed::new(u, scale)
+    }
+
+    fn scores_exact(&self, rows: Range<usize>, u: &Self::Exact, out: &mut [f64]) {
+        let features = self.features();
+        let x = &self.data()[rows.start * features..rows.end * features];
+        let x: Vec<f64> = x.iter().map(|&x| x.into()).collect();
+        run(dense::Scores { x: &x, features, u, out });
     }
 
     fn most_sums(&self, width: usize) -> usize {
@@ -216,6 +241,10 @@ impl<'a, T: Real, I: Index> Rows<'a, T, I> {
         Rows { transposed: wanted.then(|| rows.transposed()), rows }
     }
 
+    fn select(&self, points: &[usize]) -> Self {
+        Rows::new(self.rows.select(points), Some(self.transposed.is_some()))
+    }
+
     fn copy(&self) -> &Csr<'static, T, I> {
         self.transposed.as_ref().expect("there is a transposed copy")
     }
@@ -274,6 +303,13 @@ impl<T: Real> Points for Sparse<'_, T> {
         })
     }
 
+    fn select(&self, points: &[usize]) -> Self {
+        match self {
+            Sparse::Narrow(rows) => Sparse::Narrow(rows.select(points)),
+            Sparse::Wide(rows) => Sparse::Wide(rows.select(points)),
+        }
+    }
+
     fn block(&self) -> usize {
         64
     }
@@ -290,6 +326,17 @@ impl<T: Real> Points for Sparse<'_, T> {
     fn scores(&self, rows: Range<usize>, u: &sparse::Packed, out: &mut [f64]) {
         let out = &mut out[..rows.len() * u.width];
         either!(self, x => run(sparse::Product { x: &x.rows, from: rows.start, u, out }));
+    }
+
+    // Sparse products are float64 anyway.
+    type Exact = sparse::Packed;
+
+    fn pack_exact(&self, u: &Mat, scale: f64) -> sparse::Packed {
+        self.pack(u, scale)
+    }
+
+    fn scores_exact(&self, rows: Range<usize>, u: &sparse::Packed, out: &mut [f64]) {
+        self.scores(rows, u, out);
     }
 
     fn most_sums(&self, _width: usize) -> usize {

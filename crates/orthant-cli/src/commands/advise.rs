@@ -1,0 +1,142 @@
+//! `orthant advise`: which model the data ask for.
+
+use anyhow::Result;
+use orthant::advise::{Advice, Advise, advise};
+use orthant::evaluate::{Scores, scores};
+use serde_json::{Map, Value, json};
+
+use super::table::table;
+use crate::args::AdviseArgs;
+use crate::load::{self, Input};
+use crate::output::{Folder, print, print_json};
+use crate::progress::Watch;
+use crate::{interrupt, summary};
+
+/// Runs the command.
+pub fn run(args: &AdviseArgs) -> Result<()> {
+    let study = &args.study;
+    let threads = load::threads(&study.work)?;
+    let folder = study.out.as_ref().map(|out| Folder::new(out, study.force)).transpose()?;
+    let input = load::load(&args.data, study.work.quiet)?;
+    let data = input.open()?;
+    interrupt::working();
+    let mut watch = Watch::new(study.work.quiet);
+    let ask =
+        Advise { k: args.k, runs: args.runs, divisions: study.halves, seed: study.seed, ..Advise::default() };
+    let advice = advise(&*data, &ask, &mut watch);
+    watch.end();
+    let advice = advice.map_err(|error| input.located(error))?;
+    let scored = scored(&input, &advice)?;
+    let object = object(&input, &advice, &scored, study.seed, threads);
+    if let Some(folder) = folder {
+        folder.finish(object.clone())?;
+        if let (Some(out), false) = (&study.out, study.work.quiet) {
+            eprintln!("written to {}", out.display());
+        }
+    }
+    if study.json { print_json(&object) } else { print(&in_words(&input, &advice, &scored)) }
+}
+
+/// Scores of every model on the points used, where there is a truth; the advice has not seen it.
+fn scored(input: &Input, advice: &Advice) -> Result<Vec<Option<Scores>>> {
+    let Some(truth) = &input.truth else { return Ok(vec![None; advice.models.len()]) };
+    let truth: Vec<usize> = advice.points.iter().map(|&j| truth.classes[j]).collect();
+    let of = |labels: &[usize]| {
+        let labels: Vec<i32> = labels.iter().map(|&l| l as i32).collect();
+        Ok(Some(scores(&labels, &truth)?))
+    };
+    advice.models.iter().map(|m| of(&m.labels)).collect()
+}
+
+fn point(input: &Input, j: usize) -> String {
+    input.names.as_ref().map_or_else(|| format!("point {j}"), |names| names[j].clone())
+}
+
+fn in_words(input: &Input, advice: &Advice, scored: &[Option<Scores>]) -> String {
+    let mut header = vec!["model", "log-density", "stability"];
+    if scored.iter().any(Option::is_some) {
+        header.push("accuracy % (not used)");
+    }
+    let mut rows = table(&header);
+    for (model, scores) in advice.models.iter().zip(scored) {
+        let number = |x: f64, digits: usize| if x.is_nan() { "–".into() } else { format!("{x:.digits$}") };
+        let mut row = vec![
+            model.model.title().to_string(),
+            number(model.density, 3),
+            number(model.stability().unwrap_or(f64::NAN), 3),
+        ];
+        row.extend(scores.as_ref().map(|s| number(100.0 * s.accuracy, 1)));
+        rows.add_row(row);
+    }
+    let mut text = format!("{}\n\n{rows}\n", advice.summary());
+    if !advice.disagreements.is_empty() {
+        let titles: Vec<&str> = advice.models.iter().map(|m| m.model.title()).collect();
+        text += &format!("Points the models differ on (cluster by {}):\n", titles.join(", "));
+        for d in advice.disagreements.iter().take(5) {
+            let labels: Vec<String> = d.labels.iter().map(usize::to_string).collect();
+            text += &format!("  {}: {}\n", point(input, d.point), labels.join(", "));
+        }
+    }
+    if let Some(model) = advice.verdict.recommended {
+        text += &format!("Next: orthant cluster DATA -k {} --algorithm {}", advice.k, model.to_use());
+    }
+    text
+}
+
+fn object(
+    input: &Input,
+    advice: &Advice,
+    scored: &[Option<Scores>],
+    seed: u64,
+    threads: usize,
+) -> Map<String, Value> {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| drop(object.insert(key.into(), value));
+    put("program", json!(format!("orthant {}", env!("CARGO_PKG_VERSION"))));
+    put("data", json!(input.path.display().to_string()));
+    put("cluster", json!(input.orientation.name()));
+    put("points", json!(input.matrix.points()));
+    put("features", json!(input.matrix.features()));
+    put("seed", json!(seed));
+    put("threads", json!(threads));
+    put("k", json!(advice.k));
+    put("k_given", json!(advice.k_given));
+    put("advice", json!(advice.answer()));
+    put("algorithm", json!(advice.verdict.recommended.map(|m| m.to_use())));
+    let between: Vec<&str> = advice.verdict.between.iter().map(|m| m.name()).collect();
+    put("undecided_between", json!(between));
+    put("reasons", json!(advice.verdict.reasons));
+    put("points_used", json!(advice.points.len()));
+    put("norm_spread", json!(advice.spread));
+    put("noise_slope", json!(advice.slope.map(|s| s.slope)));
+    put("noise_slope_error", json!(advice.slope.map(|s| s.error)));
+    put("noise_dimensions", json!(advice.dimensions));
+    put(
+        "counts",
+        advice.counts.as_ref().map_or(
+            Value::Null,
+            |c| json!({"variance_slope": c.slope, "dispersion": c.dispersion, "poisson_like": c.is_poisson_like()}),
+        ),
+    );
+    let models = advice.models.iter().zip(scored).map(|(m, scores)| {
+        let mut row = Map::new();
+        row.insert("name".into(), json!(m.model.name()));
+        row.insert("log_density".into(), if m.density.is_nan() { Value::Null } else { json!(m.density) });
+        row.insert("stability".into(), json!(m.stability()));
+        if let Some(scores) = scores {
+            summary::insert_scores(&mut row, scores);
+        }
+        Value::Object(row)
+    });
+    put("models", models.collect::<Vec<_>>().into());
+    let agreements =
+        advice.agreements.iter().map(|(a, b, x)| json!({"models": [a.name(), b.name()], "ari": x}));
+    put("agreements", agreements.collect::<Vec<_>>().into());
+    put("disagreeing_points", json!(advice.disagreeing));
+    let listed = advice.disagreements.iter().map(|d| {
+        json!({"point": d.point, "name": input.names.as_ref().map(|n| &n[d.point]), "clusters": d.labels})
+    });
+    put("disagreements", listed.collect::<Vec<_>>().into());
+    put("interrupted", json!(advice.cancelled));
+    object
+}

@@ -1,0 +1,119 @@
+//! `orthant choose-k`: several numbers of clusters, and candidates with reasons.
+
+use anyhow::Result;
+use orthant::choose_k::{Choice, ChooseK, choose_k};
+use orthant::evaluate::scores;
+use serde_json::{Map, Value, json};
+
+use super::table::table;
+use crate::args::ChooseKArgs;
+use crate::load::{self, Input};
+use crate::output::{Folder, print, print_json};
+use crate::progress::Watch;
+use crate::{interrupt, summary};
+
+/// Runs the command.
+pub fn run(args: &ChooseKArgs) -> Result<()> {
+    let study = &args.study;
+    let threads = load::threads(&study.work)?;
+    let folder = study.out.as_ref().map(|out| Folder::new(out, study.force)).transpose()?;
+    let input = load::load(&args.data, study.work.quiet)?;
+    let data = input.open()?;
+    interrupt::working();
+    let mut watch = Watch::new(study.work.quiet);
+    let ask = ChooseK {
+        least: args.range.0,
+        most: args.range.1,
+        runs: args.runs,
+        divisions: study.halves,
+        seed: study.seed,
+        ..ChooseK::default()
+    };
+    let choice = choose_k(&*data, &ask, &mut watch);
+    watch.end();
+    let choice = choice.map_err(|error| input.located(error))?;
+    let object = object(&input, &choice, study.seed, threads)?;
+    if let Some(mut folder) = folder {
+        folder.text("ks.csv", &csv(&choice))?;
+        folder.finish(object.clone())?;
+        if let (Some(out), false) = (&study.out, study.work.quiet) {
+            eprintln!("written to {}", out.display());
+        }
+    }
+    if study.json { print_json(&object) } else { print(&in_words(&choice)) }
+}
+
+fn in_words(choice: &Choice) -> String {
+    let mut rows =
+        table(&["k", "error", "bound", "gain over k - 1", "stability", "consensus", "smallest", ""]);
+    for level in &choice.levels {
+        let place = choice.candidates.iter().position(|c| c.k == level.k);
+        let number = |x: Option<f64>| x.map_or("–".to_string(), |x| format!("{x:.3}"));
+        rows.add_row(vec![
+            level.k.to_string(),
+            format!("{:.5}", level.relative_error),
+            format!("{:.5}", level.lower_bound),
+            level.gain.map_or("–".to_string(), |g| format!("{:.3} %", 100.0 * g)),
+            number(level.stability()),
+            number(level.consensus),
+            level.smallest.to_string(),
+            place.map_or(String::new(), |at| format!("candidate {}", at + 1)),
+        ]);
+    }
+    format!("{rows}\n{}", choice.summary())
+}
+
+fn csv(choice: &Choice) -> String {
+    let mut text =
+        String::from("k,relative_error,lower_bound,gain,stability,consensus,smallest_cluster,candidate\n");
+    for level in &choice.levels {
+        let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
+        let candidate = choice.candidates.iter().position(|c| c.k == level.k);
+        text += &format!(
+            "{},{},{},{},{},{},{},{}\n",
+            level.k,
+            level.relative_error,
+            level.lower_bound,
+            number(level.gain),
+            number(level.stability()),
+            number(level.consensus),
+            level.smallest,
+            candidate.map_or(String::new(), |at| (at + 1).to_string())
+        );
+    }
+    text
+}
+
+fn object(input: &Input, choice: &Choice, seed: u64, threads: usize) -> Result<Map<String, Value>> {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| drop(object.insert(key.into(), value));
+    put("program", json!(format!("orthant {}", env!("CARGO_PKG_VERSION"))));
+    put("data", json!(input.path.display().to_string()));
+    put("cluster", json!(input.orientation.name()));
+    put("points", json!(input.matrix.points()));
+    put("features", json!(input.matrix.features()));
+    put("seed", json!(seed));
+    put("threads", json!(threads));
+    let candidates = choice.candidates.iter().map(|c| json!({"k": c.k, "reasons": c.reasons}));
+    put("candidates", candidates.collect::<Vec<_>>().into());
+    let mut levels = vec![];
+    for level in &choice.levels {
+        let mut row = Map::new();
+        row.insert("k".into(), json!(level.k));
+        row.insert("relative_error".into(), json!(level.relative_error));
+        row.insert("lower_bound".into(), json!(level.lower_bound));
+        row.insert("gain".into(), json!(level.gain));
+        row.insert("stability".into(), json!(level.stability()));
+        row.insert("agreements".into(), json!(level.agreements));
+        row.insert("consensus".into(), json!(level.consensus));
+        row.insert("smallest_cluster".into(), json!(level.smallest));
+        if let Some(truth) = &input.truth {
+            summary::insert_scores(&mut row, &scores(&level.labels, &truth.classes)?);
+        }
+        levels.push(Value::Object(row));
+    }
+    put("levels", levels.into());
+    put("notes", json!(choice.notes));
+    put("interrupted", json!(choice.cancelled));
+    Ok(object)
+}

@@ -1,0 +1,81 @@
+//! Whether the entries are counts, and whether their noise is that of counts.
+//!
+//! KL-ONMF is the likelihood of counts whose variance is proportional to their mean. So the entries m and what
+//! the clusters of KL-ONMF expect, `μ = (Σm)·u`, are put into classes of μ, each twice the last, and
+//! the slope of `ln mean (m − μ)²` over `ln mean μ` is measured: 1 for counts, 0 for noise of one size on all
+//! entries, 2 for noise proportional to the entry.
+
+use super::measure::for_each_point;
+use crate::error::Result;
+use crate::matrix::{Data, Mat};
+
+/// What was found on data whose entries are all whole numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Counts {
+    /// How the variance of an entry grows with its mean: as `mean^slope`.
+    pub slope: f64,
+    /// `Σ(m − μ)²/Σμ`: 1 for counts of independent events, more where events come in bursts.
+    pub dispersion: f64,
+    /// Mean and variance of every class of entries.
+    pub classes: Vec<(f64, f64)>,
+}
+
+impl Counts {
+    /// Whether the noise is that of counts: the variance grows about like the mean, and is not many times it.
+    pub fn is_poisson_like(&self) -> bool {
+        (0.6..=1.6).contains(&self.slope) && self.dispersion <= MOST_DISPERSION
+    }
+}
+
+/// Counts of words come in bursts; whole numbers of which the variance is a hundred times the mean are
+/// measurements that were rounded.
+const MOST_DISPERSION: f64 = 30.0;
+
+/// A class of entries needs so many of them.
+const ENOUGH: usize = 50;
+
+/// Whether every entry is a whole number, and some are above 1.
+pub(super) fn are_counts(data: &dyn Data) -> Result<bool> {
+    let scale = data.facts().scale;
+    if data.facts().largest < 2.0 {
+        return Ok(false);
+    }
+    let mut whole = true;
+    for_each_point(data, |_, m| whole = whole && m.iter().all(|x| (x / scale).fract() == 0.0))?;
+    Ok(whole)
+}
+
+/// Measures the noise of counts around the clusters of KL-ONMF; `sums` (features × k) are those of the points, in
+/// the data's own units.
+pub(super) fn measure(data: &dyn Data, sums: &Mat, labels: &[usize]) -> Result<Option<Counts>> {
+    const LOWEST: i32 = -14;
+    let scale = data.facts().scale;
+    let rows = sums.transpose();
+    let totals: Vec<f64> = (0..rows.rows).map(|i| rows.row(i).iter().sum()).collect();
+    let mut classes = vec![(0usize, 0.0, 0.0); 64];
+    for_each_point(data, |j, m| {
+        let (cluster, total) = (rows.row(labels[j]), totals[labels[j]]);
+        let length: f64 = m.iter().sum::<f64>() / scale;
+        for (m, s) in m.iter().zip(cluster) {
+            let mean = length * s / total;
+            if mean > 0.0 {
+                let class = (mean.log2().floor() as i32 - LOWEST).clamp(0, 63) as usize;
+                let class = &mut classes[class];
+                *class = (class.0 + 1, class.1 + mean, class.2 + (m / scale - mean).powi(2));
+            }
+        }
+    })?;
+    let (all, squares) = classes.iter().fold((0.0, 0.0), |(a, b), c| (a + c.1, b + c.2));
+    // The lowest class holds everything below it.
+    let used = classes.iter().skip(1).filter(|c| c.0 >= ENOUGH && c.2 > 0.0);
+    let classes: Vec<(f64, f64)> = used.map(|c| (c.1 / c.0 as f64, c.2 / c.0 as f64)).collect();
+    if classes.len() < 3 || all <= 0.0 {
+        return Ok(None);
+    }
+    let n = classes.len() as f64;
+    let (x, y): (Vec<f64>, Vec<f64>) = classes.iter().map(|c| (c.0.ln(), c.1.ln())).unzip();
+    let (mx, my) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
+    let cross: f64 = x.iter().zip(&y).map(|(x, y)| (x - mx) * (y - my)).sum();
+    let square: f64 = x.iter().map(|x| (x - mx).powi(2)).sum();
+    Ok((square > 0.0).then(|| Counts { slope: cross / square, dispersion: squares / all, classes }))
+}

@@ -1,0 +1,350 @@
+//! Which model the data ask for: k-means, spherical k-means, ONMF, or KL-ONMF. [P, Sec. 2.3]
+//!
+//! The paper's two questions, answered by the data: should scaling influence the cluster of a point, and does the
+//! noise of a point depend on its norm? All models are fitted, each is turned into a density of the points
+//! (`likelihood`), and these are compared; how the noise grows with the norm, how much norms vary within clusters, how
+//! stable the clusters are and where the models disagree is measured beside. No labels are used.
+//! docs/advice.md says how and why.
+//!
+//! ```
+//! use orthant::advise::{Advise, Model, advise};
+//! use orthant::generate::{Generator, Kind, Models};
+//! use orthant::matrix::open;
+//!
+//! let made = Models { kind: Kind::Proportional, ..Models::default() }.generate()?;
+//! let data = open(&made.matrix, None)?;
+//! let advice = advise(&*data, &Advise { k: Some(6), ..Advise::default() }, &mut ())?;
+//! assert_eq!(advice.verdict.recommended, Some(Model::SphericalKMeans));
+//! # Ok::<(), orthant::Error>(())
+//! ```
+
+mod counts;
+mod decide;
+mod likelihood;
+mod measure;
+
+pub use counts::Counts;
+pub use decide::{CONSTANT, NARROW, SAME, Verdict};
+pub use measure::Slope;
+
+use crate::algorithms::{Method, method};
+use crate::choose_k::{ChooseK, choose_k};
+use crate::error::Result;
+use crate::evaluate::{Confusion, best_matching};
+use crate::matrix::{Data, Rule};
+use crate::prepare::Problem;
+use crate::resample::{agreement, fit, sample, stability, usable};
+use crate::run::Observer;
+use crate::start::Stream;
+use likelihood::Polar;
+
+/// What to ask.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advise {
+    /// Number of clusters; unless given, the first candidate of `choose_k`.
+    pub k: Option<usize>,
+    /// Starts of every fit.
+    pub runs: usize,
+    /// Divisions into halves, for the stability.
+    pub divisions: usize,
+    /// At most so many points are used, drawn at random.
+    pub most_points: usize,
+    /// Seed of all random numbers.
+    pub seed: u64,
+}
+
+impl Default for Advise {
+    fn default() -> Self {
+        Advise { k: None, runs: 10, divisions: 5, most_points: 4000, seed: 0 }
+    }
+}
+
+/// A model that can be advised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Model {
+    /// Clusters around centres.
+    KMeans,
+    /// Clusters along directions, all points alike.
+    SphericalKMeans,
+    /// Clusters along directions, long points count more.
+    Onmf,
+    /// Clusters of counts.
+    KlOnmf,
+}
+
+impl Model {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Model::KMeans => "k-means",
+            Model::SphericalKMeans => "spherical-k-means",
+            Model::Onmf => "onmf",
+            Model::KlOnmf => "kl-onmf",
+        }
+    }
+
+    /// Its name in print.
+    pub fn title(self) -> &'static str {
+        match self {
+            Model::Onmf => "ONMF",
+            other => other.method().title,
+        }
+    }
+
+    /// The method that fits it here.
+    pub fn method(self) -> &'static Method {
+        let name = if self == Model::Onmf { "em-onmf" } else { self.name() };
+        method(name).expect("the table has it")
+    }
+
+    /// The method to use for it: for ONMF the default one.
+    pub fn to_use(self) -> &'static str {
+        if self == Model::Onmf { "best" } else { self.name() }
+    }
+}
+
+/// A model, fitted.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    /// Which.
+    pub model: Model,
+    /// Cluster of each point used; numbered so that they match those of ONMF as far as possible.
+    pub labels: Vec<usize>,
+    /// Mean log-density of the points, in nats; NaN for KL-ONMF, whose density is of counts.
+    pub density: f64,
+    /// Agreement of the clusters that two halves of the points give, for each division.
+    pub agreements: Vec<f64>,
+    densities: Vec<f64>,
+}
+
+impl Fitted {
+    /// Mean agreement of halves.
+    pub fn stability(&self) -> Option<f64> {
+        let n = self.agreements.len();
+        (n > 0).then(|| self.agreements.iter().sum::<f64>() / n as f64)
+    }
+
+    fn stability_or_nan(&self) -> f64 {
+        self.stability().unwrap_or(f64::NAN)
+    }
+}
+
+/// A point on which the models differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disagreement {
+    /// Its number in the data.
+    pub point: usize,
+    /// Its cluster by each model, in the order of [`Advice::models`].
+    pub labels: Vec<usize>,
+}
+
+/// The advice with everything it rests on.
+#[derive(Debug, Clone)]
+pub struct Advice {
+    /// What the evidence says.
+    pub verdict: Verdict,
+    /// Number of clusters.
+    pub k: usize,
+    /// Whether k was given.
+    pub k_given: bool,
+    /// Numbers of the points used: zero points are left out, and of many points a sample is drawn.
+    pub points: Vec<usize>,
+    /// How many points have a direction and a weight.
+    pub usable: usize,
+    /// Features of the data.
+    pub features: usize,
+    /// The models, fitted.
+    pub models: Vec<Fitted>,
+    /// Agreement of the partitions of every two models.
+    pub agreements: Vec<(Model, Model, f64)>,
+    /// Standard deviation of the logarithm of the strengths within the clusters of ONMF.
+    pub spread: f64,
+    /// How the noise across the directions of ONMF grows with the strength; none where there is no noise.
+    pub slope: Option<Slope>,
+    /// In how many dimensions that noise is spread.
+    pub dimensions: f64,
+    /// Strength and size of the noise across of every point used, by the directions of ONMF, in the data's units.
+    pub polar: Vec<(f64, f64)>,
+    /// What is known of counts, where all entries are.
+    pub counts: Option<Counts>,
+    /// How many of the points used the first three models do not agree on.
+    pub disagreeing: usize,
+    /// Some of those points, the longest first.
+    pub disagreements: Vec<Disagreement>,
+    /// Whether the observer stopped the work before its end.
+    pub cancelled: bool,
+}
+
+impl Advice {
+    /// What was fitted for a model.
+    pub fn model(&self, model: Model) -> &Fitted {
+        self.models.iter().find(|m| m.model == model).expect("the three models are always fitted")
+    }
+
+    /// Mean difference of the log-densities of two models, and how many standard errors it is from 0.
+    pub fn difference(&self, a: Model, b: Model) -> (f64, f64) {
+        likelihood::difference(&self.model(a).densities, &self.model(b).densities)
+    }
+
+    /// The least agreement of any two of the three models.
+    pub fn least_agreement(&self) -> f64 {
+        let three = self.agreements.iter().filter(|a| a.0 != Model::KlOnmf && a.1 != Model::KlOnmf);
+        three.map(|a| a.2).fold(1.0, f64::min)
+    }
+
+    /// The recommended model's name, or "undecided".
+    pub fn answer(&self) -> &'static str {
+        self.verdict.recommended.map_or("undecided", Model::name)
+    }
+
+    /// The advice in words, a line for each reason.
+    pub fn summary(&self) -> String {
+        let head = match self.verdict.recommended {
+            Some(model) => format!("Use {} (k = {}).", model.title(), self.k),
+            None => {
+                let between: Vec<&str> = self.verdict.between.iter().map(|m| m.title()).collect();
+                format!("Undecided between {} (k = {}).", between.join(", "), self.k)
+            }
+        };
+        let mut lines = vec![head];
+        lines.extend(self.verdict.reasons.iter().cloned());
+        if self.points.len() < self.usable {
+            lines.push(format!("Measured on a sample of {} of {} points.", self.points.len(), self.usable));
+        }
+        if self.cancelled {
+            lines.push("Stopped before the end: the stability is not known.".into());
+        }
+        lines.join("\n")
+    }
+}
+
+/// So many points on which the models differ are listed.
+const LISTED: usize = 12;
+
+/// Fits the models, measures, and advises.
+pub fn advise(data: &dyn Data, ask: &Advise, observer: &mut dyn Observer) -> Result<Advice> {
+    // Whatever ONMF refuses cannot be advised on.
+    Problem::new(data, ask.k.unwrap_or(1), Model::Onmf.method())?;
+    let usable = usable(data);
+    let points = sample(&usable, ask.most_points.max(1), Stream { seed: ask.seed, run: 1 << 52 });
+    let part = data.select(&points)?;
+    let k = match ask.k {
+        Some(k) => k.min(points.len()),
+        None => {
+            let most = ChooseK::default().most.min(points.len());
+            let ask = ChooseK { least: 2.min(most), most, seed: ask.seed, ..ChooseK::default() };
+            choose_k(&*part, &ask, observer)?.candidates.first().map_or(1, |c| c.k)
+        }
+    };
+    let mut advice = fit_and_measure(&*part, k, ask, observer)?;
+    advice.usable = usable.len();
+    advice.disagreements.iter_mut().for_each(|d| d.point = points[d.point]);
+    advice.points = points;
+    advice.verdict = decide::decide(&advice);
+    Ok(advice)
+}
+
+/// Everything but the verdict; points are numbered as in `data`, which has no zero points.
+fn fit_and_measure(data: &dyn Data, k: usize, ask: &Advise, observer: &mut dyn Observer) -> Result<Advice> {
+    let counts = counts::are_counts(data)?;
+    let mut asked = vec![Model::KMeans, Model::SphericalKMeans, Model::Onmf];
+    if counts {
+        asked.push(Model::KlOnmf);
+    }
+    let (mut fits, mut cancelled) = (vec![], false);
+    for &model in &asked {
+        let found = fit(data, model.method(), k, ask.runs.max(1), ask.seed, model.title(), observer)?;
+        cancelled |= found.cancelled;
+        let labels: Vec<usize> = found.solution.labels.iter().map(|&l| l.max(0) as usize).collect();
+        fits.push((model, labels, found.solution));
+    }
+    let scale = data.facts().scale;
+    let onmf = fits.iter().find(|f| f.0 == Model::Onmf).expect("it was asked for");
+    let (directions, own) = (onmf.2.directions.clone(), onmf.1.clone());
+    let polar = measure::polar(data, &directions, &own)?;
+    let dimensions = measure::dimensions(data, &directions, &own, ask.seed)?;
+    let mean_norm2 = data.facts().norm2 / data.shape().points as f64;
+    // Noise below rounding is no noise.
+    let floor = 1e-20 * mean_norm2;
+    let mut models = vec![];
+    let mut known = None;
+    for (model, labels, solution) in fits {
+        let densities = match model.method().rule {
+            Rule::Euclid => {
+                let centres = solution.centroids.clone().map(|x| x * scale);
+                let distances = measure::distances2(data, &centres, &labels)?;
+                likelihood::centres(&distances, &labels, k, dimensions, floor)
+            }
+            Rule::Cosine => {
+                let polar = measure::polar(data, &solution.centroids, &labels)?;
+                likelihood::directions(&polar, &labels, k, dimensions, 1.0, floor)
+            }
+            Rule::Power => likelihood::directions(&polar, &labels, k, dimensions, 0.0, floor),
+            Rule::Kl => {
+                known = counts::measure(data, &solution.centroids, &labels)?;
+                vec![]
+            }
+        };
+        let labels = matched(&labels, &own, k)?;
+        let density = densities.iter().sum::<f64>() / densities.len() as f64;
+        models.push(Fitted { model, labels, density, agreements: vec![], densities });
+    }
+    for fitted in &mut models {
+        if cancelled {
+            break;
+        }
+        let runs = ask.runs.div_ceil(2).max(1);
+        (fitted.agreements, cancelled) =
+            stability(data, fitted.model.method(), k, ask.divisions, runs, ask.seed, observer)?;
+    }
+    let mut agreements = vec![];
+    for (at, a) in models.iter().enumerate() {
+        for b in &models[at + 1..] {
+            agreements.push((a.model, b.model, agreement_of(&a.labels, &b.labels)?));
+        }
+    }
+    let differ = |&j: &usize| models.iter().take(3).any(|m| m.labels[j] != models[0].labels[j]);
+    let mut disagreeing: Vec<usize> = (0..own.len()).filter(differ).collect();
+    disagreeing.sort_by(|&a, &b| polar.strength[b].total_cmp(&polar.strength[a]).then(a.cmp(&b)));
+    let listed = disagreeing.iter().take(LISTED);
+    let labels = |j: usize| models.iter().map(|m| m.labels[j]).collect();
+    Ok(Advice {
+        verdict: Verdict::default(),
+        k,
+        k_given: ask.k.is_some(),
+        points: vec![],
+        usable: own.len(),
+        features: data.shape().features,
+        agreements,
+        spread: measure::spread(&polar, &own, k),
+        slope: measure::slope(&polar, &own, k),
+        dimensions,
+        polar: pairs(&polar, scale),
+        counts: known,
+        disagreeing: disagreeing.len(),
+        disagreements: listed.map(|&point| Disagreement { point, labels: labels(point) }).collect(),
+        models,
+        cancelled,
+    })
+}
+
+fn pairs(polar: &Polar, scale: f64) -> Vec<(f64, f64)> {
+    polar.strength.iter().zip(&polar.across2).map(|(s, q)| (s / scale, q.sqrt() / scale)).collect()
+}
+
+fn signed(labels: &[usize]) -> Vec<i32> {
+    labels.iter().map(|&l| l as i32).collect()
+}
+
+fn agreement_of(a: &[usize], b: &[usize]) -> Result<f64> {
+    agreement(&signed(a), &signed(b))
+}
+
+/// Labels renumbered so that they agree with others as far as possible.
+fn matched(labels: &[usize], with: &[usize], k: usize) -> Result<Vec<usize>> {
+    let mut names = best_matching(&Confusion::new(&signed(labels), with)?);
+    names.resize(k, None);
+    let mut free: Vec<usize> = (0..k).filter(|i| !names.contains(&Some(*i))).collect();
+    let names: Vec<usize> = names.into_iter().map(|n| n.unwrap_or_else(|| free.pop().unwrap_or(0))).collect();
+    Ok(labels.iter().map(|&l| names[l]).collect())
+}

@@ -1,0 +1,158 @@
+//! Fits without a certificate, and how stable they are: what `advise` and `choose_k` share.
+
+use rand::seq::index;
+
+use crate::algorithms::{Method, Values};
+use crate::checkpoint::{Checkpoint, Saved};
+use crate::error::Result;
+use crate::evaluate::{Confusion, ari};
+use crate::finish::{Solution, finish, predict};
+use crate::matrix::{Data, Mat};
+use crate::pipeline::Unsaved;
+use crate::prepare::Problem;
+use crate::run::{Observer, Running, State, Stop, Trace, iterate};
+use crate::start::{Start, Stream};
+
+/// The best of several runs.
+pub(crate) struct Fit {
+    pub(crate) solution: Solution,
+    /// Whether the observer asked to stop.
+    pub(crate) cancelled: bool,
+}
+
+/// Fits a method from residual starts, all runs in the same passes.
+pub(crate) fn fit(
+    data: &dyn Data,
+    method: &Method,
+    k: usize,
+    runs: usize,
+    seed: u64,
+    title: &str,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    let problem = Problem::new(data, k, method)?;
+    let algorithm = method.with(&Values::new())?;
+    let streams: Vec<Stream> = (0..runs as u64).map(|run| Stream { seed, run }).collect();
+    let mut state = algorithm.begin(&problem, &Start::Residual, &streams)?;
+    let limit = algorithm.max_iterations(&Start::Residual);
+    let traces = step(&mut *state, runs, &problem, method, title, limit, observer)?;
+    let mut best: Option<(f64, usize, Mat)> = None;
+    for (run, trace) in traces.iter().enumerate() {
+        let conclusion = state.conclude(run)?;
+        let last = trace.history.last().map_or(f64::NAN, |p| p.objective);
+        let objective = conclusion.objective.unwrap_or(last);
+        if best.as_ref().is_none_or(|b| method.better(objective, b.0)) {
+            best = Some((objective, run, conclusion.centroids));
+        }
+    }
+    let (_, run, guess) = best.expect("there is at least one run");
+    let labels = state.store().labels(run)?;
+    let mut store = data.store()?;
+    store.set_labels(0, &labels)?;
+    let solution = finish(&problem, &mut *store, 0, &guess, method.rule)?;
+    Ok(Fit { solution, cancelled: traces.iter().any(cancelled) })
+}
+
+/// Steps a batch to its end.
+pub(crate) fn step(
+    state: &mut dyn State,
+    runs: usize,
+    problem: &Problem,
+    method: &Method,
+    title: &str,
+    max_iterations: usize,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Trace>> {
+    let running = Running {
+        method: title,
+        rule: method.rule,
+        first: 0,
+        runs,
+        max_iterations,
+        norm2: problem.facts().norm2,
+        deadline: None,
+    };
+    // These fits are short: nothing is saved.
+    let checkpoint = |state: Saved, traces: &[Trace]| Checkpoint {
+        of: String::new(),
+        finished: vec![],
+        traces: traces.to_vec(),
+        state,
+    };
+    iterate(state, vec![Trace::default(); runs], running, &mut Unsaved(observer), &checkpoint)
+}
+
+pub(crate) fn cancelled(trace: &Trace) -> bool {
+    trace.stop == Some(Stop::Cancelled)
+}
+
+/// Numbers of the points that have a direction and a weight.
+pub(crate) fn usable(data: &dyn Data) -> Vec<usize> {
+    let (facts, n) = (data.facts(), data.shape().points);
+    let mut out = vec![false; n];
+    facts.zero_points.iter().chain(&facts.weightless_points).for_each(|&j| out[j] = true);
+    (0..n).filter(|&j| !out[j]).collect()
+}
+
+/// At most so many of some points, drawn without replacement, in increasing order.
+pub(crate) fn sample(points: &[usize], most: usize, stream: Stream) -> Vec<usize> {
+    if points.len() <= most {
+        return points.to_vec();
+    }
+    let mut chosen: Vec<usize> =
+        index::sample(&mut stream.generator(), points.len(), most).iter().map(|i| points[i]).collect();
+    chosen.sort_unstable();
+    chosen
+}
+
+/// Two halves of `n` points.
+pub(crate) fn halves(n: usize, stream: Stream) -> [Vec<usize>; 2] {
+    let first = sample(&(0..n).collect::<Vec<_>>(), n / 2, stream);
+    let mut in_first = vec![false; n];
+    first.iter().for_each(|&j| in_first[j] = true);
+    let second = (0..n).filter(|&j| !in_first[j]).collect();
+    [first, second]
+}
+
+/// Agreement of two partitions of the same points (adjusted Rand index), points without a cluster left out.
+pub(crate) fn agreement(a: &[i32], b: &[i32]) -> Result<f64> {
+    let pairs: Vec<(i32, usize)> =
+        a.iter().zip(b).filter_map(|(&x, &y)| Some((x, usize::try_from(y).ok()?))).collect();
+    if pairs.iter().all(|(x, _)| *x < 0) {
+        return Ok(1.0);
+    }
+    let (labels, classes): (Vec<i32>, Vec<usize>) = pairs.into_iter().unzip();
+    Ok(ari(&Confusion::new(&labels, &classes)?))
+}
+
+/// Agreement of what two halves of the data say of all points, for several divisions into halves.
+pub(crate) fn stability(
+    data: &dyn Data,
+    method: &Method,
+    k: usize,
+    divisions: usize,
+    runs: usize,
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Result<(Vec<f64>, bool)> {
+    let n = data.shape().points;
+    let mut agreements = vec![];
+    for division in 0..divisions {
+        let title = format!("{}, halves {} of {divisions}", method.title, division + 1);
+        let mut said = vec![];
+        for half in halves(n, Stream { seed, run: 1 << 50 | division as u64 }) {
+            let part = data.select(&half)?;
+            // A half may be too small for k clusters.
+            if crate::resample::usable(&*part).len() < k {
+                return Ok((agreements, false));
+            }
+            let fit = fit(&*part, method, k, runs, seed, &title, observer)?;
+            if fit.cancelled {
+                return Ok((agreements, true));
+            }
+            said.push(predict(data, &fit.solution.centroids, method.rule)?);
+        }
+        agreements.push(agreement(&said[0], &said[1])?);
+    }
+    Ok((agreements, false))
+}
