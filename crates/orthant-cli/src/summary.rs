@@ -120,7 +120,7 @@ pub fn in_full(
     put("best_run", json!(outcome.best));
     put("energies", json!(outcome.solution.energy));
     put("refilled_points", json!(outcome.solution.refilled));
-    put("points_nearer_to_another_direction", json!(outcome.solution.relabelled));
+    put("points_nearer_to_another_cluster", json!(outcome.solution.relabelled));
     put("iterate_negativity", json!(outcome.best().iterate_negativity));
     put("iterate_orthogonality", json!(outcome.best().iterate_orthogonality));
     put("smallest_entry", json!(outcome.certificate.smallest_entry));

@@ -25,7 +25,7 @@ pub struct Solution {
     pub energy: Vec<f64>,
     /// Points that were moved to clusters that had none.
     pub refilled: Vec<usize>,
-    /// Points whose label is not that of the nearest direction.
+    /// Points that [`predict`] would give another label, as it happens with methods that are not polished.
     pub relabelled: usize,
 }
 
@@ -84,8 +84,6 @@ pub fn finish(
         directions.scale_columns(&ahead.iter().zip(&behind).map(sign).collect::<Vec<_>>());
     }
 
-    let nearest = predict(problem.data, &directions, Rule::Power)?;
-    let relabelled = labels.iter().zip(&nearest).filter(|(l, n)| **l >= 0 && l != n).count();
     if rule == Rule::Euclid {
         for (&j, &label) in facts.zero_points.iter().zip(&zero_labels) {
             labels[j] = renumber(label);
@@ -105,9 +103,10 @@ pub fn finish(
             means
         }
     };
+    let predicted = predict(problem.data, &centroids, rule)?;
+    let relabelled = labels.iter().zip(&predicted).filter(|(l, p)| **l >= 0 && l != p).count();
     // Points without weight had no say; now the clusters say where they belong.
     if !weightless.is_empty() {
-        let predicted = predict(problem.data, &centroids, rule)?;
         weightless.iter().for_each(|&j| labels[j] = predicted[j]);
         store.set_labels(run, &labels)?;
     }

@@ -121,8 +121,8 @@ class ONMF(Clustering):
         What the factors explain of X, relative to the best factors of this rank.
 
     n_relabelled_ : int
-        Points whose label is not that of the nearest direction, as it happens with methods that are not
-        polished; `transform` and `predict` follow the nearest direction.
+        Points to which `predict` would give another label, as it happens with methods that are not
+        polished; `transform` and `predict` follow the nearest direction (the likeliest cluster for kl-onmf).
 
     n_iter_ : int
         Iterations of the best run.
