@@ -2,6 +2,7 @@
 
 use anyhow::{Result, anyhow};
 use orthant::algorithms::{METHODS, Method, Polish, Values, method};
+use orthant::certificate::Level;
 use orthant::start::Start;
 use orthant::{Error, Job};
 
@@ -93,6 +94,7 @@ impl Contender {
             seed,
             polish: self.polish.clone(),
             time: None,
+            certificate: Level::default(),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use orthant::certificate::CERTIFICATE;
 use orthant::checkpoint::Checkpoint;
 use orthant::matrix::Rule;
 use orthant::read::write_whole;
@@ -176,10 +177,12 @@ impl Observer for Watch {
 
 /// The error so far, where the objective is one.
 fn reached(event: &Event) -> String {
+    let relative = (event.progress.objective / event.norm2).max(0.0).sqrt();
     match event.rule {
+        _ if event.method == CERTIFICATE => format!("lower bound near {relative:.4}"),
         Rule::Cosine | Rule::Kl => format!("objective {:.4}", event.progress.objective),
         Rule::Power | Rule::Euclid => {
-            format!("error {:.6}", (event.progress.objective / event.norm2).max(0.0).sqrt())
+            format!("error {relative:.6}")
         }
     }
 }

@@ -47,6 +47,8 @@ pub fn object(
     put("threads", json!(threads));
     put("relative_error", json!(certificate.relative_error));
     put("lower_bound", json!(certificate.lower_bound));
+    put("bound", json!(certificate.bound.name()));
+    put("at_most_above_best", json!(certificate.at_most_above_best()));
     put("energy_share", json!(certificate.energy_share));
     put("orthogonality_residual", json!(certificate.orthogonality_residual));
     put("objective", json!(best.objective));
@@ -104,6 +106,7 @@ pub fn in_full(
     let mut put = |key: &str, value: Value| drop(summary.insert(key.into(), value));
     put("start", json!(job.start().name()));
     put("polish", json!(job.polish.iter().map(|p| p.name()).collect::<Vec<_>>()));
+    put("certificate", json!(job.certificate.name()));
     put("time_limit", json!(job.time));
     put("reproducible", json!(job.time.is_none()));
     let parameters: Map<String, Value> = job

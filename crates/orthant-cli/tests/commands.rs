@@ -18,6 +18,8 @@ const KEYS: &[&str] = &[
     "threads",
     "relative_error",
     "lower_bound",
+    "bound",
+    "at_most_above_best",
     "energy_share",
     "orthogonality_residual",
     "objective",

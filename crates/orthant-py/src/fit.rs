@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use orthant::algorithms::{Polish, Values, method};
+use orthant::certificate::Level;
 use orthant::finish::predict;
 use orthant::matrix::Rule;
 use orthant::pipeline::Stage;
@@ -22,7 +23,7 @@ use crate::work::{Watch, detached};
 /// Clusters samples; see `_orthant.pyi` for what comes back.
 #[pyfunction]
 #[pyo3(signature = (x, k, method, *, values, start=None, labels=None, centroids=None, runs=1, seed=0,
-    polish=vec![], time=None, weights=None, threads=1, watch=None, interval=0.0))]
+    polish=vec![], time=None, certificate="singular", weights=None, threads=1, watch=None, interval=0.0))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn fit<'py>(
     py: Python<'py>,
@@ -37,6 +38,7 @@ pub(crate) fn fit<'py>(
     seed: u64,
     polish: Vec<String>,
     time: Option<f64>,
+    certificate: &str,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     threads: usize,
     watch: Option<Bound<'py, PyAny>>,
@@ -51,7 +53,8 @@ pub(crate) fn fit<'py>(
     };
     let values = values.iter().fold(Values::new(), |values, (name, value)| values.set(name, *value));
     let polish = polish.iter().map(|p| Polish::named(p)).collect::<orthant::Result<_>>().map_err(raise)?;
-    let job = Job { method, k, values, start, runs, seed, polish, time };
+    let certificate = Level::named(certificate).map_err(raise)?;
+    let job = Job { method, k, values, start, runs, seed, polish, time, certificate };
     let weights = weights.map(|w| w.as_array().to_vec());
     let view = x.view()?;
     let watch = Watch { call: watch, interval: Duration::from_secs_f64(interval.max(0.0)) };
@@ -80,6 +83,7 @@ fn fitted<'py>(py: Python<'py>, job: &Job, outcome: Outcome, scale: f64) -> PyRe
     fitted.set_item("seed", job.seed)?;
     fitted.set_item("polish", job.polish.iter().map(|p| p.name()).collect::<Vec<_>>())?;
     fitted.set_item("time", job.time)?;
+    fitted.set_item("certificate", job.certificate.name())?;
     fitted.set_item("rule", rule_name(job.aim().rule))?;
     fitted.set_item("scale", scale)?;
     fitted.set_item("objective", best.objective)?;
@@ -103,6 +107,8 @@ fn fitted<'py>(py: Python<'py>, job: &Job, outcome: Outcome, scale: f64) -> PyRe
     let certificate = outcome.certificate;
     fitted.set_item("relative_error", certificate.relative_error)?;
     fitted.set_item("lower_bound", certificate.lower_bound)?;
+    fitted.set_item("bound", certificate.bound.name())?;
+    fitted.set_item("at_most_above_best", certificate.at_most_above_best())?;
     fitted.set_item("energy_share", certificate.energy_share)?;
     fitted.set_item("orthogonality_residual", certificate.orthogonality_residual)?;
     fitted.set_item("smallest_entry", certificate.smallest_entry)?;

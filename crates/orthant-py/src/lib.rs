@@ -30,5 +30,5 @@ mod _orthant {
     #[pymodule_export]
     use crate::study::{advise, choose_k};
     #[pymodule_export]
-    use crate::table::{methods, polishes, starts, version};
+    use crate::table::{certificates, methods, polishes, starts, version};
 }

@@ -2,7 +2,7 @@
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use orthant::algorithms::{Polish, method};
-use orthant::certificate::Certificate;
+use orthant::certificate::{Bound, Certificate, Level};
 use orthant::evaluate::scores;
 use orthant::finish::Solution;
 use orthant::image::{ImageShape, Scan};
@@ -28,6 +28,7 @@ pub(crate) struct Fitted<'py> {
     seed: u64,
     polish: Vec<String>,
     time: Option<f64>,
+    certificate: String,
     scale: f64,
     best_run: usize,
     seconds: f64,
@@ -42,6 +43,7 @@ pub(crate) struct Fitted<'py> {
     relabelled: usize,
     relative_error: f64,
     lower_bound: f64,
+    bound: String,
     energy_share: f64,
     orthogonality_residual: f64,
     smallest_entry: f64,
@@ -170,6 +172,7 @@ fn job(fitted: &Fitted) -> PyResult<Job> {
             .collect::<orthant::Result<_>>()
             .map_err(raise)?,
         time: fitted.time,
+        certificate: Level::named(&fitted.certificate).map_err(raise)?,
         ..job
     })
 }
@@ -195,6 +198,7 @@ fn outcome(fitted: &Fitted, job: &Job) -> PyResult<Outcome> {
         certificate: Certificate {
             relative_error: fitted.relative_error,
             lower_bound: fitted.lower_bound,
+            bound: Bound::named(&fitted.bound).map_err(raise)?,
             energy_share: fitted.energy_share,
             orthogonality_residual: fitted.orthogonality_residual,
             smallest_entry: fitted.smallest_entry,

@@ -1,6 +1,7 @@
 //! The tables of methods and starts, from which the estimators take their documentation and checks.
 
 use orthant::algorithms::{METHODS, POLISHES};
+use orthant::certificate::LEVELS;
 use orthant::start::STARTS;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -49,6 +50,12 @@ pub(crate) fn methods(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 #[pyfunction]
 pub(crate) fn polishes() -> Vec<&'static str> {
     POLISHES.iter().map(|p| p.0).collect()
+}
+
+/// Names of the levels of work on the lower bound.
+#[pyfunction]
+pub(crate) fn certificates() -> Vec<&'static str> {
+    LEVELS.iter().map(|l| l.0).collect()
 }
 
 /// The named starts with a line of help each.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use orthant::certificate::CERTIFICATE;
 use orthant::matrix::Rule;
 use orthant::run::{Event, Go, Observer};
 use pyo3::prelude::*;
@@ -156,10 +157,10 @@ fn tell(py: Python<'_>, notice: &Notice, call: Option<&Py<PyAny>>) -> PyResult<G
     info.set_item("n_iter", event.iteration)?;
     info.set_item("max_iter", Some(event.max_iterations).filter(|&most| most != usize::MAX))?;
     // Squared errors are of the scaled data, so they are told relative to it; other objectives have no unit.
+    let relative = (event.progress.objective / event.norm2).max(0.0).sqrt();
     match event.rule {
-        Rule::Power => {
-            info.set_item("relative_error", (event.progress.objective / event.norm2).max(0.0).sqrt())?
-        }
+        _ if notice.method == CERTIFICATE => info.set_item("lower_bound", relative)?,
+        Rule::Power => info.set_item("relative_error", relative)?,
         _ => info.set_item("objective", event.progress.objective)?,
     }
     info.set_item("residual", event.progress.residual)?;

@@ -8,7 +8,7 @@ from sklearn.base import is_clusterer
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from orthant import ONMF, _orthant, metrics
+from orthant import ONMF, SphericalKMeans, _orthant, metrics
 from orthant._base import METHODS
 
 ONMF_METHODS = ["best"] + [name for name, entry in METHODS.items() if not entry["signed"] and name != "best"]
@@ -64,6 +64,24 @@ def test_a_polish_makes_labels_those_of_the_nearest_direction(X):
         assert_array_equal(model.labels_, model.predict(X))
         assert_allclose(model.reconstruction_err_**2, -model.score(X))
         assert [stage["method"] for stage in model.history_][-1] == "em"
+
+
+def test_a_certificate_is_a_bound_and_the_dual_one_is_closer(X):
+    plain = ONMF(n_clusters=6).fit(X)
+    assert plain.bound_ == "singular"
+    for model in (ONMF(n_clusters=6, certificate="quick"), SphericalKMeans(n_clusters=6, certificate="quick")):
+        model.fit(X)
+        assert model.bound_ == "dual"
+        assert plain.lower_bound_ < model.lower_bound_ <= min(plain.relative_error_, model.relative_error_)
+        assert_allclose(model.at_most_above_best_, model.relative_error_ / model.lower_bound_ - 1)
+    exact = ONMF(n_clusters=2, certificate="quick").fit(np.eye(2))
+    assert exact.lower_bound_ == 0 and exact.at_most_above_best_ is None
+    with pytest.raises(ValueError, match="'certificate' parameter of ONMF must be a str among"):
+        ONMF(certificate="slow").fit(X)
+    seen = []
+    ONMF(n_clusters=6, certificate="quick", callback=seen.append).fit(X)
+    steps = [info for info in seen if info["method"] == "certificate"]
+    assert len(steps) > 10 and 0 < steps[-1]["lower_bound"] < 1
 
 
 def test_nmf_of_scikit_learn_is_a_lower_reference(X):

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::algorithms::{Algorithm, Effort, Method, Polish, Values, method};
-use crate::certificate::{Certificate, certify};
+use crate::certificate::{Certificate, Level, certify};
 use crate::checkpoint::{Checkpoint, Saved, digest};
 use crate::error::{Error, Result};
 use crate::finish::{Solution, finish};
@@ -35,6 +35,8 @@ pub struct Job {
     pub polish: Vec<Polish>,
     /// Seconds after which to end with the best so far. The result then depends on the machine.
     pub time: Option<f64>,
+    /// How much work to put into the lower bound.
+    pub certificate: Level,
 }
 
 impl Job {
@@ -49,6 +51,7 @@ impl Job {
             seed: 0,
             polish: vec![],
             time: None,
+            certificate: Level::default(),
         })
     }
 
@@ -259,7 +262,7 @@ fn cluster_from(
     finished[best].labels = solution.labels.clone();
     let seconds = begun.elapsed().as_secs_f64();
     let certifying = Instant::now();
-    let certificate = certify(&problem, &mut *store, 0, &solution)?;
+    let certificate = certify(&problem, &mut *store, 0, &solution, job.certificate, observer)?;
     finished[best].relative_error = certificate.relative_error;
     Ok(Outcome {
         runs: finished,

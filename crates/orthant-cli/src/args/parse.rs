@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use orthant::algorithms::{POLISHES, Polish};
+use orthant::certificate::{LEVELS, Level};
 use orthant::start::{STARTS, Start};
 
 /// Where to start: by name, or from a file.
@@ -77,6 +78,12 @@ pub fn origin(text: &str) -> Result<Origin, String> {
             format!("there are {}, labels:FILE and centroids:FILE", known.join(", "))
         }),
     }
+}
+
+/// How much work to put into the lower bound.
+pub fn certificate(text: &str) -> Result<Level, String> {
+    let known: Vec<&str> = LEVELS.iter().map(|l| l.0).collect();
+    Level::named(text).map_err(|_| format!("there are {}", known.join(", ")))
 }
 
 /// A list of polishing steps.

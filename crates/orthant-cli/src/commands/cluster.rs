@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use orthant::algorithms::method;
+use orthant::certificate::{Bound, Certificate, Level};
 use orthant::checkpoint::Checkpoint;
 use orthant::finish::Solution;
 use orthant::matrix::{Data, Mat, Rule};
@@ -103,6 +104,7 @@ fn job(args: &ClusterArgs) -> Result<Job> {
         seed: args.seed,
         polish: args.polish.as_ref().map_or(vec![], |polish| polish.0.clone()),
         time: args.time,
+        certificate: args.certificate,
     };
     job.method.with(&job.values)?;
     Ok(job)
@@ -167,13 +169,8 @@ fn in_words(input: &Input, job: &Job, outcome: &Outcome) -> Result<String> {
         Stop::OutOfTime => "the time was over: the best so far, which another machine may not find",
     };
     say("iterations", format!("{} in {}, {stopped}", best.iterations(), duration(outcome.seconds)));
-    say(
-        "relative error",
-        format!(
-            "{:.6}; no factors of rank {} do better than {:.6}",
-            certificate.relative_error, job.k, certificate.lower_bound
-        ),
-    );
+    say("relative error", format!("{:.6}{}", certificate.relative_error, above_best(certificate)));
+    say("lower bound", lower_bound(job, outcome));
     say("explained", format!("{:.2} % of what rank {} can explain", certificate.energy_share * 100.0, job.k));
     if job.aim().objective != "‖M − UV‖²" {
         say("objective", format!("{} = {}", job.aim().objective, best.objective));
@@ -199,6 +196,45 @@ fn in_words(input: &Input, job: &Job, outcome: &Outcome) -> Result<String> {
         );
     }
     Ok(text)
+}
+
+/// How far from the best possible the error is at most.
+fn above_best(certificate: &Certificate) -> String {
+    match certificate.at_most_above_best() {
+        None => String::new(),
+        Some(above) if above < 5e-5 => ", the best possible".into(),
+        Some(above) => format!(", at most {:.*} % above the best possible", digits(above), above * 100.0),
+    }
+}
+
+/// As many decimals of a percentage as say something.
+fn digits(share: f64) -> usize {
+    if share < 0.1 { 2 } else { usize::from(share < 1.0) }
+}
+
+/// The bound, and what it holds for.
+fn lower_bound(job: &Job, outcome: &Outcome) -> String {
+    let (certificate, k) = (&outcome.certificate, job.k);
+    let what = match certificate.bound {
+        Bound::Singular => format!("no factors of rank {k} do better (singular values)"),
+        Bound::Dual => format!("no partition into {k} does better (dual bound, proven)"),
+        Bound::DualOfGroups => {
+            format!("no partition into {k} does better (dual bound of groups of points, proven)")
+        }
+    };
+    let time = match job.certificate {
+        Level::Singular => String::new(),
+        _ => format!(", {}", duration(outcome.certificate_seconds)),
+    };
+    let more = match job.certificate {
+        Level::Singular => "; --certificate quick may find one",
+        _ => "",
+    };
+    if certificate.lower_bound > 0.0 {
+        format!("{:.6}: {what}{time}", certificate.lower_bound)
+    } else {
+        format!("no bound{more}{time}")
+    }
 }
 
 /// The sizes of the clusters; of very many only the first.

@@ -95,6 +95,12 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 f"The 'cluster' parameter of {type(self).__name__} must be a str among "
                 f"{{'samples', 'features'}}. Got {self.cluster!r} instead."
             )
+        levels = _orthant.certificates()
+        if self.certificate not in levels:
+            raise ValueError(
+                f"The 'certificate' parameter of {type(self).__name__} must be a str among "
+                f"{{{', '.join(map(repr, levels))}}}. Got {self.certificate!r} instead."
+            )
         if self.callback is not None and not callable(self.callback):
             raise TypeError(f"callback must be callable or None, got {type(self.callback).__name__}")
 
@@ -185,6 +191,7 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             seed=seed(self.random_state),
             polish=self._polish(),
             time=self._time(),
+            certificate=self.certificate,
             weights=weights,
             threads=threads(self.n_jobs),
             watch=watch,
@@ -243,6 +250,8 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.relative_error_ = fitted["relative_error"]
         self.reconstruction_err_ = fitted["relative_error"] * fitted["norm"]
         self.lower_bound_ = fitted["lower_bound"]
+        self.bound_ = fitted["bound"]
+        self.at_most_above_best_ = fitted["at_most_above_best"]
         self.energy_share_ = fitted["energy_share"]
 
     def _centers(self):

@@ -65,6 +65,10 @@ class ONMF(Clustering):
         Seconds after which to end with the best so far. The result then depends on the machine. With
         "best" the time is used up unless `effort` is set.
 
+    certificate : {"singular", "quick", "thorough"}, default="singular"
+        Work on `lower_bound_`: the singular values alone, or a bound that holds for clusters only and is much
+        closer on images, proven in seconds or in up to some minutes.
+
     cluster : {"samples", "features"}, default="samples"
         What is clustered. With "features" the rows of `components_` are orthonormal parts that do not
         overlap, such as groups of pixels or voxels, `labels_` has an entry for each feature, and there is
@@ -92,7 +96,8 @@ class ONMF(Clustering):
     callback : callable, default=None
         Called after every iteration with a dict (`method`, `run`, `n_runs`, `n_ended`, `n_iter`,
         `max_iter`, `stage`, `share`, `residual`, `converged`, and `relative_error` or `objective`); True
-        stops the fit, which then keeps the best so far.
+        stops the fit, which then keeps the best so far. Steps of the certificate have the `method`
+        "certificate" and, as far as it seems, the `lower_bound`.
 
     Attributes
     ----------
@@ -115,7 +120,14 @@ class ONMF(Clustering):
         The same divided by ``||X||_F``.
 
     lower_bound_ : float
-        No factors of this rank have a smaller relative error, orthogonal or not.
+        No clusters have a smaller relative error; 0 says nothing.
+
+    bound_ : {"singular", "dual", "dual-of-groups"}
+        Where that comes from. "singular": no factors of this rank have a smaller error, orthogonal or not.
+
+    at_most_above_best_ : float or None
+        ``relative_error_ / lower_bound_ - 1``: the share by which the error exceeds the best possible one at
+        most. None where there is no bound.
 
     energy_share_ : float
         What the factors explain of X, relative to the best factors of this rank.
@@ -191,6 +203,7 @@ import numpy as np
         polish=None,
         effort=None,
         time=None,
+        certificate="singular",
         cluster="samples",
         alpha=None,
         rho=None,
@@ -212,6 +225,7 @@ import numpy as np
         self.polish = polish
         self.effort = effort
         self.time = time
+        self.certificate = certificate
         self.cluster = cluster
         self.alpha = alpha
         self.rho = rho

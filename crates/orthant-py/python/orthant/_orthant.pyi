@@ -40,6 +40,7 @@ class _Fitted(TypedDict):
     seed: int
     polish: list[str]
     time: float | None
+    certificate: str
     rule: _Rule
     scale: float
     objective: float
@@ -61,6 +62,8 @@ class _Fitted(TypedDict):
     relabelled: int
     relative_error: float
     lower_bound: float
+    bound: Literal["singular", "dual", "dual-of-groups"]
+    at_most_above_best: float | None
     energy_share: float
     orthogonality_residual: float
     smallest_entry: float
@@ -100,6 +103,7 @@ class _Made(TypedDict):
 
 def version() -> str: ...
 def polishes() -> list[str]: ...
+def certificates() -> list[str]: ...
 def methods() -> list[_Method]: ...
 def starts() -> list[tuple[str, str]]: ...
 def fit(
@@ -115,6 +119,7 @@ def fit(
     seed: int = 0,
     polish: Sequence[str] = (),
     time: float | None = None,
+    certificate: str = "singular",
     weights: NDArray[np.float64] | None = None,
     threads: int = 1,
     watch: Callable[[dict[str, Any]], object] | None = None,

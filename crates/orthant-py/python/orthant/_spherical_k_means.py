@@ -35,6 +35,9 @@ class SphericalKMeans(ClusterMixin, Clustering):
     max_iter : int, default=None
         Limit of iterations; None is the method's own, 300.
 
+    certificate : {"singular", "quick", "thorough"}, default="singular"
+        Work on `lower_bound_`, as in `ONMF`.
+
     random_state : int, RandomState instance or None, default=0
         An int is the seed (the program's ``--seed``): the same data then give the same bits. None draws one.
 
@@ -68,6 +71,9 @@ class SphericalKMeans(ClusterMixin, Clustering):
 
     reconstruction_err_, relative_error_, lower_bound_, energy_share_ : float
         How well the factors fit, as in `ONMF`.
+
+    bound_, at_most_above_best_
+        Where the bound comes from and what it says, as in `ONMF`.
 
     n_iter_ : int
         Iterations of the best run.
@@ -107,6 +113,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
         init="residual",
         n_init=10,
         max_iter=None,
+        certificate="singular",
         random_state=0,
         n_jobs=None,
         verbose=0,
@@ -116,6 +123,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
+        self.certificate = certificate
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -161,6 +161,16 @@ pub struct Move {
     pub gain: f64,
 }
 
+/// What [`Store::group`] returns. R is points × groups with nonnegative unit columns, each nonzero on its own group
+/// only; M has its weights.
+#[derive(Debug, Clone)]
+pub struct Grouped {
+    /// `MR`, features × groups; zero for a group without points.
+    pub mr: Mat,
+    /// `MMᵀ`, features × features.
+    pub mmt: Mat,
+}
+
 /// What [`Store::residual`] returns.
 #[derive(Debug, Clone)]
 pub struct Residual {
@@ -191,7 +201,7 @@ pub trait Data: Send + Sync {
     /// The points at the given fractions (in [0, 1)) of the summed weights, one after the other and none
     /// twice. Zero points take part where they are points like any other.
     fn draw(&self, fractions: &[f64], zero_is_a_point: bool) -> Result<Vec<usize>>;
-    /// `MᵀM`, points × points, weights included: only for so few points that this is smaller than the data.
+    /// `MᵀM` in float64, points × points, weights included: for few points only.
     fn gram(&self) -> Result<Mat>;
     /// Room beside the data for what an algorithm keeps for each point.
     fn store(&self) -> Result<Box<dyn Store + '_>>;
@@ -269,6 +279,9 @@ pub trait Store: Send {
     fn information(&mut self) -> Result<f64>;
     /// The points at the given fractions (in [0, 1)) of the summed residuals; none where nothing is left.
     fn sample(&mut self, fractions: &[f64]) -> Result<Vec<Option<usize>>>;
+    /// The points of every group (the labels of a start) as one point: `mⱼ` has the share in its group's that its
+    /// product with the group's direction (features × groups) says. All in float64.
+    fn group(&mut self, u: &Mat, start: usize) -> Result<Grouped>;
     /// Everything about a partition with unit directions `u` (features × k), recomputed from the data.
     fn residual(&mut self, u: &Mat, start: usize) -> Result<Residual>;
     /// `Σ wⱼvⱼ²` over each cluster of a start.

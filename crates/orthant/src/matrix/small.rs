@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 
-use super::kernels::{dot, run, tall};
+use super::kernels::{dense, dot, run, tall};
 
 /// Products of fewer multiplications than this are not worth a second thread.
 const LARGE: usize = 1 << 20;
@@ -115,6 +115,22 @@ impl Mat {
             let parts = product.data.par_chunks_mut(64 * l).zip(self.data.par_chunks(64 * k));
             parts.for_each(|(out, a)| run(tall::Times { a, k, r, l, out }));
         }
+        product
+    }
+
+    /// `A·B`, for A with many columns.
+    pub fn wide_times(&self, b: &Mat) -> Mat {
+        assert_eq!(self.cols, b.rows);
+        let mut product = Mat::zeros(self.rows, b.cols);
+        let (features, width) = (self.cols, b.cols);
+        if features == 0 || width == 0 {
+            return product;
+        }
+        let u = &dense::Packed::new(b);
+        // Rows do not depend on each other: any cut gives the same bits.
+        let rows = if self.data.len() * width < LARGE { self.rows } else { 64 };
+        let parts = product.data.par_chunks_mut(rows * width).zip(self.data.par_chunks(rows * features));
+        parts.for_each(|(out, x)| run(dense::Scores { x, features, scale: 1.0, u, out }));
         product
     }
 

@@ -199,6 +199,11 @@ pub fn contest(methods: &[Compared]) -> String {
 
 /// A line chart of methods as HTML.
 pub fn sweep(sweep: &Sweep) -> String {
+    lines(&sweep_chart(sweep))
+}
+
+/// The chart of a sweep.
+pub fn sweep_chart(sweep: &Sweep) -> Lines {
     let mut values: Vec<f64> = sweep.curves.iter().flat_map(|c| c.points.iter().map(|p| p.0)).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
@@ -216,14 +221,14 @@ pub fn sweep(sweep: &Sweep) -> String {
         line: if curve.reference { Line::Dashed } else { Line::Solid },
         ..Series::default()
     });
-    lines(&Lines {
+    Lines {
         title: format!("{}: {} against {}", sweep.title, sweep.y, sweep.x),
         x: Axis::new(&sweep.x),
         y: Axis::new(&sweep.y),
         series: series.collect(),
         names: if sweep.evenly { values.iter().map(|v| significant(*v, 4)).collect() } else { vec![] },
         ..Lines::default()
-    })
+    }
 }
 
 /// The page.

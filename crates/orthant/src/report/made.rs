@@ -3,6 +3,7 @@
 use super::number::{count, counted, seconds, significant};
 use super::page::{Table, table};
 use super::{Report, words};
+use crate::certificate::Bound;
 
 pub(super) fn settings(report: &Report) -> String {
     let (job, made, outcome) = (report.job, &report.made, report.outcome);
@@ -41,6 +42,19 @@ pub(super) fn settings(report: &Report) -> String {
                 "negative part {}, distance from orthogonal {}",
                 significant(outcome.best().iterate_negativity, 2),
                 significant(outcome.best().iterate_orthogonality, 2)
+            ),
+        ),
+        (
+            "lower bound".into(),
+            format!(
+                "certificate {}: {}",
+                job.certificate.name(),
+                match outcome.certificate.bound {
+                    Bound::Singular => "from the singular values",
+                    Bound::Dual => "dual bound, every point by itself, proven by a Cholesky factorisation",
+                    Bound::DualOfGroups =>
+                        "dual bound of groups of points, proven by a Cholesky factorisation",
+                }
             ),
         ),
         ("time".into(), {

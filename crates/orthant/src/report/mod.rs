@@ -41,7 +41,7 @@ mod words;
 pub use advice::{Advised, advice};
 pub use choice::{Chosen, choice};
 pub use comparison::{
-    Compared, Comparison, Contest, Curve, Gallery, Mean, Sweep, comparison, contest, sweep,
+    Compared, Comparison, Contest, Curve, Gallery, Mean, Sweep, comparison, contest, sweep, sweep_chart,
 };
 
 use serde::Serialize;

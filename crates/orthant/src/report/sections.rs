@@ -7,6 +7,7 @@ use super::findings::Findings;
 use super::number::{count, counted, decimals, percent, seconds, significant};
 use super::page::shortened;
 use super::{Features, Report, certainty, curves, made, maps, truth, words};
+use crate::certificate::Bound;
 use crate::error::Result;
 use crate::matrix::Rule;
 
@@ -162,8 +163,14 @@ fn facts(report: &Report) -> Vec<Fact> {
         ),
         fact(
             "lower bound",
-            significant(certificate.lower_bound, 4),
-            format!("any factors of rank {}", report.job.k),
+            match certificate.lower_bound {
+                x if x > 0.0 => significant(x, 4),
+                _ => "no bound".into(),
+            },
+            match certificate.bound {
+                Bound::Singular => format!("any factors of rank {}", report.job.k),
+                _ => format!("any partition into {}", report.job.k),
+            },
         ),
         fact(
             "share of the possible",

@@ -4,6 +4,7 @@ use super::number::{count, counted, percent, significant};
 use super::page::{escape, shortened};
 use super::{Features, Report};
 use crate::algorithms::Goal;
+use crate::certificate::{Bound, Level};
 use crate::matrix::Rule;
 use crate::run::Stop;
 
@@ -96,32 +97,36 @@ pub(super) fn certificate(report: &Report) -> String {
         return "The clusters explain the data exactly, to rounding: no answer can be better.".to_string();
     }
     let ratio = error / bound;
+    let whose = match c.bound {
+        Bound::Singular => format!("No factorisation of rank {k}, orthogonal or not,"),
+        Bound::Dual | Bound::DualOfGroups => {
+            format!("No partition into {}", counted(k, "cluster", "clusters"))
+        }
+    };
     let mut text = format!(
         "The clusters explain {energy} of the energy ‖M‖²: {} of what any factorisation of rank {k} can explain. ",
         percent(c.energy_share)
     );
-    text += &if bound < 1e-7 {
-        format!(
-            "Factors of rank {k} without any constraint could reproduce the data, so the singular values give no bound on how much better another partition might be."
-        )
-    } else if ratio < 1.0 + 5e-5 {
-        format!(
-            "No factorisation of rank {k}, orthogonal or not, can go below {}: <b>this is the best there is</b>.",
-            significant(bound, 4)
-        )
-    } else if ratio < 1.5 {
-        format!(
-            "No factorisation of rank {k}, orthogonal or not, can go below {}, so this error is <b>at most {} above the best possible</b>.",
-            significant(bound, 4),
-            percent(ratio - 1.0)
-        )
+    if bound < 1e-7 {
+        return text
+            + match report.job.certificate {
+                Level::Singular => {
+                    "There is <b>no bound</b> from the singular values on how much better another partition might be; the certificate <code>quick</code> may find one."
+                }
+                _ => "There is <b>no bound</b> on how much better another partition might be.",
+            };
+    }
+    text += &format!("{whose} can go below {}", significant(bound, 4));
+    text += &if ratio < 1.0 + 5e-5 {
+        ": <b>this is the best there is</b>.".to_string()
+    } else if ratio < 2.0 {
+        format!(", so this error is <b>at most {} above the best possible</b>.", percent(ratio - 1.0))
     } else {
-        format!(
-            "No factorisation of rank {k} can go below {}, so this error is <b>at most {} times the best possible</b>. That bound also holds for factors that overlap; what clusters can reach may be far above it.",
-            significant(bound, 4),
-            significant(ratio, 3)
-        )
+        format!(", so this error is <b>at most {} times the best possible</b>.", significant(ratio, 3))
     };
+    if c.bound == Bound::Singular && ratio > 1.1 {
+        text += " That bound also holds for factors that overlap; what clusters can reach may be far above it, and the certificate <code>quick</code> tells more.";
+    }
     text
 }
 

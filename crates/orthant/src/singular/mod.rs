@@ -1,10 +1,12 @@
 //! Singular vectors: the k largest of the whole data, and the largest of every cluster.
 //!
-//! Both work on `MMᵀ` through passes over the data and never form it.
+//! Both work on `MMᵀ` through passes over the data and never form it. For a matrix that is at hand, `Subspace`.
 
 mod clusters;
+mod subspace;
 mod top;
 
 pub use clusters::{Dominant, dominant};
+pub(crate) use subspace::Subspace;
 pub(crate) use top::orthonormalize_rows;
 pub use top::{Singular, right_vectors, top};

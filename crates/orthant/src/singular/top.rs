@@ -33,9 +33,9 @@ const SEED: u64 = 0x5EED_0F57;
 const MOST_STEPS: usize = 200;
 
 /// Columns, each contiguous.
-type Columns = Vec<Vec<f64>>;
+pub(super) type Columns = Vec<Vec<f64>>;
 
-fn to_mat(columns: &[Vec<f64>], rows: usize) -> Mat {
+pub(super) fn to_mat(columns: &[Vec<f64>], rows: usize) -> Mat {
     let mut mat = Mat::zeros(rows, columns.len());
     for (j, column) in columns.iter().enumerate() {
         mat.set_column(j, column);
@@ -43,12 +43,12 @@ fn to_mat(columns: &[Vec<f64>], rows: usize) -> Mat {
     mat
 }
 
-fn to_columns(mat: &Mat) -> Columns {
+pub(super) fn to_columns(mat: &Mat) -> Columns {
     (0..mat.cols).map(|j| mat.column(j)).collect()
 }
 
 /// Makes a block orthonormal and orthogonal to `basis`, dropping what depends on it.
-fn orthonormalize(basis: &[Vec<f64>], block: Columns) -> Columns {
+pub(super) fn orthonormalize(basis: &[Vec<f64>], block: Columns) -> Columns {
     let mut kept: Columns = vec![];
     for mut column in block {
         let before = dot(&column, &column).sqrt();

@@ -1,6 +1,9 @@
 //! Data and plain recomputations for the tests.
 #![allow(dead_code)]
 
+pub mod brute_force;
+pub mod tiny;
+
 use orthant::algorithms::{Method, Values};
 use orthant::matrix::{AnyPoints, Csr, Data, Dense, Mat, open_any};
 use orthant::pipeline::{Job, Outcome, cluster};

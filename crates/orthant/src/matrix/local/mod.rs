@@ -6,6 +6,7 @@
 
 mod assign;
 mod factors;
+mod group;
 mod onp;
 mod points;
 mod search;
@@ -286,13 +287,13 @@ impl<P: Points> Data for Local<P> {
         const GROUP: usize = 64;
         for from in (0..n).step_by(GROUP) {
             let group: Vec<usize> = (from..(from + GROUP).min(n)).collect();
-            let packed = self.points.pack(&self.gather(&group)?);
+            let packed = self.points.pack_exact(&self.gather(&group)?);
             let parts = in_order(self.chunks(group.len()), |chunk| {
                 let mut scores = vec![0.0; chunk.len() * group.len()];
                 for rows in self.blocks(chunk.clone()) {
                     let range =
                         (rows.start - chunk.start) * group.len()..(rows.end - chunk.start) * group.len();
-                    self.points.scores(rows, self.facts.scale, &packed, &mut scores[range]);
+                    self.points.scores_exact(rows, self.facts.scale, &packed, &mut scores[range]);
                 }
                 scores
             });
@@ -400,6 +401,7 @@ forward! {
     information() -> f64;
     unsettle(rule: Rule) -> ();
     sample(fractions: &[f64]) -> Vec<Option<usize>>;
+    group(u: &Mat, start: usize) -> Grouped;
     residual(u: &Mat, start: usize) -> Residual;
     weighted_squares(v: &[f64], k: usize, start: usize) -> Vec<f64>;
     strengths(u: &Mat, start: usize) -> Vec<f64>;

@@ -24,6 +24,11 @@ pub(crate) trait Points: Send + Sync {
     fn pack(&self, u: &Mat) -> Self::Packed;
     fn scores(&self, rows: Range<usize>, scale: f64, u: &Self::Packed, out: &mut [f64]);
 
+    /// As `pack` and `scores`, but all in float64 whatever the entries' format: what a proof rests on.
+    type Exact: Send + Sync;
+    fn pack_exact(&self, u: &Mat) -> Self::Exact;
+    fn scores_exact(&self, rows: Range<usize>, scale: f64, u: &Self::Exact, out: &mut [f64]);
+
     /// How many chunks may have sums of their own before these cost more than the pass.
     fn most_sums(&self, width: usize) -> usize;
     fn sums(&self, width: usize) -> Self::Sums;
@@ -117,6 +122,20 @@ impl<T: Real> Points for Dense<'_, T> {
         let features = self.features();
         let x = &self.data()[rows.start * features..rows.end * features];
         run(dense::Scores { x, features, scale: T::of(scale), u, out });
+    }
+
+    type Exact = dense::Packed<f64>;
+
+    fn pack_exact(&self, u: &Mat) -> Self::Exact {
+        assert_eq!((u.rows, u.data.len()), (self.features(), u.rows * u.cols), "one row for each feature");
+        dense::Packed::new(u)
+    }
+
+    fn scores_exact(&self, rows: Range<usize>, scale: f64, u: &Self::Exact, out: &mut [f64]) {
+        let features = self.features();
+        let x = &self.data()[rows.start * features..rows.end * features];
+        let x: Vec<f64> = x.iter().map(|&x| x.into()).collect();
+        run(dense::Scores { x: &x, features, scale, u, out });
     }
 
     fn most_sums(&self, width: usize) -> usize {
@@ -299,6 +318,17 @@ impl<T: Real> Points for Sparse<'_, T> {
     fn scores(&self, rows: Range<usize>, scale: f64, u: &sparse::Packed, out: &mut [f64]) {
         let out = &mut out[..rows.len() * u.width];
         either!(self, x => run(sparse::Product { x: &x.rows, from: rows.start, scale, u, out }));
+    }
+
+    // Sparse products are float64 anyway.
+    type Exact = sparse::Packed;
+
+    fn pack_exact(&self, u: &Mat) -> sparse::Packed {
+        self.pack(u)
+    }
+
+    fn scores_exact(&self, rows: Range<usize>, scale: f64, u: &sparse::Packed, out: &mut [f64]) {
+        self.scores(rows, scale, u, out);
     }
 
     fn most_sums(&self, _width: usize) -> usize {

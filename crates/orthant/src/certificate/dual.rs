@@ -1,0 +1,280 @@
+//! The dual bound: what partitions explain at most, `Σσ₁²(Mᵢ) ≤ kμ + tr W` for any N ≥ 0, W ⪰ 0 and μ ≥ 0 with
+//! `μI + W ⪰ MᵀM + N`. (docs/certificate.md)
+//!
+//! The best N belongs to the relaxed problem `max ⟨G, Z⟩, Z ≥ 0, 0 ⪯ Z ⪯ I, tr Z = k`, in which Z stands for VᵀV. It is
+//! solved by the method of Douglas and Rachford between the two kinds of constraints. Its whole state is one matrix
+//! T = Y − N/ρ, where Y = max(T, 0) ≥ 0 is the present Z and N = ρ·max(−T, 0) the present multiplier:
+//!
+//! ```text
+//! Z ← the nearest matrix to |T| + G/ρ with 0 ⪯ Z ⪯ I, tr Z = k        (its leading eigenpairs, clipped)
+//! T ← ωZ + (1 − ω)Y − N/ρ
+//! ```
+//!
+//! A step costs about ten products of the matrix with a few more than k vectors. However rough, every N on the way
+//! is nonnegative, so it gives a bound; that bound is proven afterwards by a Cholesky factorisation alone.
+
+use rayon::prelude::*;
+
+use super::positive::{ROUNDOFF, is_positive};
+use super::reduced::Reduced;
+use crate::matrix::Mat;
+use crate::run::Go;
+use crate::singular::Subspace;
+
+/// Over-relaxation ω: 1 is the plain method, below 2 it converges.
+const RELAX: f64 = 1.7;
+/// ρ to begin with, for ‖M‖ = 1.
+const RHO: f64 = 0.02;
+/// ρ is adapted every so many steps, so often; then it stays, as convergence asks for.
+const ADAPT: (usize, usize) = (5, 20);
+/// Relative residuals below which nothing is gained any more.
+const SETTLED: f64 = 2e-5;
+/// Multiplications after which enough is enough: many clusters among many points make steps dear.
+const MOST_WORK: usize = 4_000_000_000_000;
+/// Groups of points: how often μ is looked for anew.
+const SEARCH: usize = 20;
+
+/// Maximises the bound in at most `steps` steps and returns what is proven: no partition into k clusters explains more
+/// than this share of ‖M‖². `watch` hears of every step and what it seems to reach.
+pub(super) fn explained_at_most(
+    reduced: &Reduced,
+    k: usize,
+    steps: usize,
+    watch: &mut dyn FnMut(usize, f64) -> Go,
+) -> Option<f64> {
+    if k >= reduced.size() {
+        return None;
+    }
+    let mut dual = Dual::new(reduced, k)?;
+    let steps = steps.min(MOST_WORK / dual.work()).max(ADAPT.0);
+    for step in 1..=steps {
+        dual.step();
+        if reduced.is_grouped() && (step % SEARCH == 0 || step == steps) {
+            dual.search();
+        }
+        if watch(step, dual.estimate()) == Go::Stop || dual.residual < SETTLED {
+            break;
+        }
+        if step % ADAPT.0 == 0 {
+            dual.fresh = true;
+            if step <= ADAPT.0 * ADAPT.1 {
+                dual.adapt();
+            }
+        }
+    }
+    dual.prove()
+}
+
+struct Dual<'a> {
+    reduced: &'a Reduced,
+    k: usize,
+    /// G, for groups with the present μ.
+    gram: Mat,
+    mu: f64,
+    rho: f64,
+    t: Mat,
+    /// Leading eigenpairs of |T| + G/ρ.
+    leading: Subspace,
+    /// Below this eigenvalue nothing of a matrix goes into Z; one above, all.
+    level: f64,
+    /// Whether |T| + G/ρ has changed by more than a step since its eigenpairs were found.
+    fresh: bool,
+    /// `⟨G, Z⟩`.
+    primal: f64,
+    /// `‖Z − Y‖` and the change of Y, relative.
+    gap: f64,
+    change: f64,
+    residual: f64,
+}
+
+impl<'a> Dual<'a> {
+    fn new(reduced: &'a Reduced, k: usize) -> Option<Self> {
+        let size = reduced.size();
+        let mut leading = Subspace::new(size, 2 * k + 8);
+        let plain = reduced.gram_at(f64::INFINITY)?;
+        leading.meet(&plain);
+        for _ in 0..4 {
+            let ceiling = leading.values[k];
+            leading.improve(&plain, ceiling, 1);
+        }
+        // For groups the best μ is some times the k-th eigenvalue; too small a one has no G at all.
+        let mut mu = 2.0 * leading.values[k - 1];
+        let mut gram = plain;
+        if reduced.is_grouped() {
+            let tries = (0..40).find_map(|_| {
+                mu *= 1.5;
+                reduced.gram_at(mu)
+            });
+            gram = tries?;
+        }
+        let t = Mat::zeros(size, size);
+        let rho = RHO * reduced.norm2;
+        Some(Dual {
+            reduced,
+            k,
+            gram,
+            mu,
+            rho,
+            t,
+            leading,
+            level: 0.0,
+            fresh: true,
+            primal: 0.0,
+            gap: 1.0,
+            change: 1.0,
+            residual: 1.0,
+        })
+    }
+
+    /// Multiplications of a step, about.
+    fn work(&self) -> usize {
+        let (size, width) = (self.reduced.size(), self.leading.values.len());
+        10 * size * size * width + 30 * width * width * width
+    }
+
+    fn step(&mut self) {
+        let (k, rho) = (self.k, self.rho);
+        let mut a = self.gram.clone();
+        a.data.par_iter_mut().zip(&self.t.data).for_each(|(a, t)| *a = *a / rho + t.abs());
+        if self.fresh {
+            self.leading.meet(&a);
+        }
+        // All that lies one above the level counts in full: no need to tell it apart.
+        let ceiling = if self.fresh { self.leading.values[k] } else { self.level + 1.0 };
+        self.leading.improve(&a, ceiling, 1);
+        self.fresh = false;
+        drop(a);
+        let shares;
+        (self.level, shares) = clipped(&self.leading.values, k);
+        let taken = shares.iter().take_while(|&&z| z > 0.0).count();
+        let mut half = self.leading.vectors.columns(0..taken);
+        half.scale_columns(&shares[..taken].iter().map(|z| z.sqrt()).collect::<Vec<_>>());
+        let z = half.wide_times(&half.transpose());
+
+        // Rows do not depend on each other; their sums are added in order.
+        let n = self.t.cols;
+        let rows = self.t.data.par_chunks_mut(n).zip(z.data.par_chunks(n)).zip(self.gram.data.par_chunks(n));
+        let sums: Vec<[f64; 4]> = rows
+            .map(|((t, z), g)| {
+                let mut sums = [0.0; 4];
+                for ((t, &z), &g) in t.iter_mut().zip(z).zip(g) {
+                    let y = t.max(0.0);
+                    *t = RELAX * z + (1.0 - RELAX) * y + t.min(0.0);
+                    let new = t.max(0.0);
+                    sums[0] += (z - new) * (z - new);
+                    sums[1] += (new - y) * (new - y);
+                    sums[2] += t.min(0.0) * t.min(0.0);
+                    sums[3] += g * z;
+                }
+                sums
+            })
+            .collect();
+        let total = |i: usize| sums.iter().map(|s| s[i]).sum::<f64>();
+        self.primal = total(3);
+        self.gap = (total(0) / k as f64).sqrt();
+        self.change = (total(1) / total(2).max(f64::MIN_POSITIVE)).sqrt();
+        self.residual = self.gap.max(self.change);
+        self.leading.resize(taken + (taken / 4).max(6));
+    }
+
+    /// What the step seems to have reached, as a lower bound of the squared relative error: Z is nearly the best.
+    fn estimate(&self) -> f64 {
+        1.0 - self.primal / self.reduced.norm2
+    }
+
+    /// A larger ρ presses on Z ≥ 0, a smaller one on ⟨G, Z⟩.
+    fn adapt(&mut self) {
+        let factor = if self.gap > self.change { 1.5 } else { 1.0 / 1.5 };
+        self.rho *= factor;
+        self.t.data.par_iter_mut().for_each(|t| *t = if *t < 0.0 { *t / factor } else { *t });
+        self.fresh = true;
+    }
+
+    /// The multiplier N.
+    fn multiplier(&self) -> Mat {
+        let mut n = self.t.clone();
+        n.data.par_iter_mut().for_each(|t| *t = self.rho * (-*t).max(0.0));
+        n
+    }
+
+    /// `kμ + Σ(λᵢ − μ)₊` over the leading eigenvalues of `G_μ + N`, and these.
+    fn value(&self, mu: f64, n: &Mat, from: &Subspace, rounds: usize) -> Option<(f64, Subspace)> {
+        let a = self.reduced.gram_at(mu)?.plus(1.0, n);
+        let mut pairs = from.clone();
+        pairs.meet(&a);
+        for _ in 0..rounds {
+            let ceiling = pairs.values[self.k.min(pairs.values.len()) - 1];
+            pairs.improve(&a, ceiling, 1);
+        }
+        let above: f64 = pairs.values.iter().map(|v| (v - mu).max(0.0)).sum();
+        Some((self.k as f64 * mu + above, pairs))
+    }
+
+    /// Looks for a better μ, which changes G.
+    fn search(&mut self) {
+        let n = self.multiplier();
+        let value = |mu: f64, from: &Subspace| self.value(mu, &n, from, 2);
+        let Some((mut best, pairs)) = value(self.mu, &self.leading) else { return };
+        let mut mu = self.mu;
+        for factor in [1.25, 0.8] {
+            while let Some((v, _)) = value(mu * factor, &pairs) {
+                if v >= best {
+                    break;
+                }
+                (best, mu) = (v, mu * factor);
+            }
+        }
+        if mu != self.mu
+            && let Some(gram) = self.reduced.gram_at(mu)
+        {
+            (self.mu, self.gram, self.fresh) = (mu, gram, true);
+        }
+    }
+
+    /// What is proven with the present N.
+    fn prove(mut self) -> Option<f64> {
+        let n = self.multiplier();
+        // Not needed any more, and large.
+        self.t = Mat::zeros(0, 0);
+        self.gram = Mat::zeros(0, 0);
+        let (_, mut pairs) = self.value(self.mu, &n, &self.leading, 6)?;
+        if !self.reduced.is_grouped() {
+            // Any μ between the k-th eigenvalue and the next has the same value: room on both sides.
+            self.mu = 0.5 * (pairs.values[self.k - 1] + pairs.values[self.k]).max(0.0);
+        } else {
+            let mut best = f64::INFINITY;
+            for factor in [0.9, 0.95, 1.0, 1.05, 1.1] {
+                let Some((v, at)) = self.value(factor * self.mu, &n, &pairs, 3) else { continue };
+                if v < best {
+                    (best, pairs) = (v, at);
+                    self.mu *= factor;
+                }
+            }
+        }
+        // The eigenvalues may have been missed by a little, or not found at all: enlarge μ until the proof succeeds.
+        let excess: Vec<f64> = pairs.values.iter().map(|v| v - self.mu).take_while(|&e| e > 0.0).collect();
+        let q = pairs.vectors.columns(0..excess.len());
+        for slack in [1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0] {
+            let mu = self.mu + slack * self.mu.max(1e-6 * self.reduced.norm2);
+            let (matrix, error) = self.reduced.inequality(mu, &q, &excess, &n);
+            if is_positive(matrix, error) {
+                let trace: f64 = q.column_norms2().iter().zip(&excess).map(|(n, e)| n * e).sum();
+                let explained = self.k as f64 * mu + trace;
+                let rounding = ROUNDOFF * (self.reduced.size() + 50) as f64 * (explained + 1.0);
+                return Some((explained + rounding) / self.reduced.norm2);
+            }
+        }
+        None
+    }
+}
+
+/// The level l with `Σ clip(λᵢ − l, 0, 1) = k`, and these shares.
+fn clipped(values: &[f64], k: usize) -> (f64, Vec<f64>) {
+    let shares = |level: f64| values.iter().map(move |v| (v - level).clamp(0.0, 1.0));
+    let (mut low, mut high) = (values[values.len() - 1] - 1.0, values[0]);
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if shares(middle).sum::<f64>() > k as f64 { low = middle } else { high = middle }
+    }
+    (high, shares(high).collect())
+}

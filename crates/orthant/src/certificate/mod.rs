@@ -1,0 +1,255 @@
+//! How good a solution is: every claim recomputed from the data and the factors.
+//!
+//! No partition into k clusters explains more than it says here, so none has a lower error. The bounds and their
+//! proofs are in docs/certificate.md: singular values (cheap, loose), and the dual bound, for every point by itself
+//! or for groups of points.
+
+mod dual;
+mod groups;
+mod positive;
+mod reduced;
+#[cfg(test)]
+mod tests;
+
+use crate::error::{Error, Result};
+use crate::finish::Solution;
+use crate::matrix::{Mat, Precision, Rule, Store};
+use crate::prepare::Problem;
+use crate::run::{Event, Go, Observer, Progress};
+use positive::ROUNDOFF;
+use reduced::Reduced;
+
+/// How much work to put into the lower bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Level {
+    /// The singular values alone.
+    #[default]
+    Singular,
+    /// The dual bound, roughly: seconds.
+    Quick,
+    /// The dual bound: up to minutes.
+    Thorough,
+}
+
+/// Their names, in order, with what they do.
+pub const LEVELS: &[(&str, &str)] = &[
+    (
+        "singular",
+        "the bound of the singular values, which holds for any factors of rank k: cheap, loose on images",
+    ),
+    ("quick", "the dual bound of clusterings, proven: a few seconds"),
+    ("thorough", "the same with finer groups and more steps: up to some minutes"),
+];
+
+impl Level {
+    /// A level by its name.
+    pub fn named(name: &str) -> Result<Level> {
+        let levels = [Level::Singular, Level::Quick, Level::Thorough];
+        let found = levels.into_iter().find(|level| level.name() == name);
+        found.ok_or_else(|| {
+            let known: Vec<&str> = LEVELS.iter().map(|l| l.0).collect();
+            let known = known.join(", ");
+            Error::parameter("certificate", format!("there is no level '{name}'; there are {known}"))
+        })
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        LEVELS[self as usize].0
+    }
+
+    /// Most points (or groups of points) and steps of the dual bound, and most features where points are grouped.
+    /// A matrix of points × points takes 8 bytes an entry, and four of them are held.
+    fn limits(self) -> Limits {
+        match self {
+            Level::Singular => Limits { points: 0, groups: 0, features: 0, steps: 0 },
+            Level::Quick => Limits { points: 1000, groups: 400, features: 1000, steps: 60 },
+            Level::Thorough => Limits { points: 3000, groups: 1600, features: 2000, steps: 300 },
+        }
+    }
+}
+
+struct Limits {
+    points: usize,
+    groups: usize,
+    features: usize,
+    steps: usize,
+}
+
+/// Which bound is the best of those computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// No factors of rank k have a lower error.
+    Singular,
+    /// No partition into k clusters has a lower error; every point by itself.
+    Dual,
+    /// The same, from groups of points.
+    DualOfGroups,
+}
+
+impl Bound {
+    /// By its name.
+    pub fn named(name: &str) -> Result<Bound> {
+        let bounds = [Bound::Singular, Bound::Dual, Bound::DualOfGroups];
+        let found = bounds.into_iter().find(|bound| bound.name() == name);
+        found.ok_or_else(|| Error::parameter("bound", format!("there is no bound '{name}'")))
+    }
+
+    /// A word for machines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Bound::Singular => "singular",
+            Bound::Dual => "dual",
+            Bound::DualOfGroups => "dual-of-groups",
+        }
+    }
+}
+
+/// The name under which observers hear of the work on the bound.
+pub const CERTIFICATE: &str = "certificate";
+
+/// What can be said of a feasible solution. Errors are unsquared and relative to ‖M‖.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certificate {
+    /// `‖M − UV‖/‖M‖`, summed point by point.
+    pub relative_error: f64,
+    /// No partition into k clusters has a lower error; 0 says nothing.
+    pub lower_bound: f64,
+    /// Where that comes from.
+    pub bound: Bound,
+    /// What the solution explains of what the best rank-k factors explain.
+    pub energy_share: f64,
+    /// `‖VVᵀ − I‖`, largest entry.
+    pub orthogonality_residual: f64,
+    /// The smallest entry of U and V, relative to the largest of each: negative if infeasible.
+    pub smallest_entry: f64,
+    /// The k largest singular values of M, in the data's own units.
+    pub singular_values: Vec<f64>,
+}
+
+impl Certificate {
+    /// By what share of the best possible error the error exceeds it at most; `None` where there is no bound.
+    pub fn at_most_above_best(&self) -> Option<f64> {
+        (self.lower_bound > 0.0).then(|| (self.relative_error / self.lower_bound - 1.0).max(0.0))
+    }
+}
+
+/// Recomputes everything about a solution whose labels the store holds under `run`.
+pub fn certify(
+    problem: &Problem,
+    store: &mut dyn Store,
+    run: usize,
+    solution: &Solution,
+    level: Level,
+    observer: &mut dyn Observer,
+) -> Result<Certificate> {
+    let facts = problem.facts();
+    let residual = store.residual(&solution.directions, run)?;
+    let top = problem.singular()?;
+    let singular = &top.values;
+    // What the iteration may have missed counts against us.
+    let best: f64 = singular.iter().map(|s| s * s).sum::<f64>() + top.slack;
+    let share = |x: f64| if facts.norm2 > 0.0 { x / facts.norm2 } else { 0.0 };
+    let relative_error = share(residual.total).sqrt();
+    let allowance = rounding(problem) + singular_rounding(problem);
+    let mut bound2 = (1.0 - share(best) - allowance).max(0.0);
+    let mut bound = Bound::Singular;
+    if level != Level::Singular && facts.norm2 > 0.0 {
+        let watch = &mut |iteration: usize, most: usize, seems: f64| {
+            // What is shown is the bound as it seems to be: proven is what it ends with.
+            let objective = facts.norm2 * seems.max(0.0);
+            let progress = Progress { objective, residual: 0.0, converged: false };
+            observer.iteration(&Event {
+                method: CERTIFICATE,
+                stage: None,
+                rule: Rule::Power,
+                run: 0,
+                runs: 1,
+                ended: 0,
+                iteration,
+                max_iterations: most,
+                progress,
+                norm2: facts.norm2,
+            })
+        };
+        if let Some((explained, which)) = dual_bound(problem, solution, level, watch)? {
+            let dual = 1.0 - explained - rounding(problem);
+            if dual > bound2 {
+                (bound2, bound) = (dual, which);
+            }
+        }
+    }
+
+    // VVᵀ is diagonal because a point has one label: only the diagonal can be off. (A cluster of k-means that holds
+    // zero points alone has no direction, and no row of V to speak of.)
+    let squares = store.weighted_squares(&solution.v, problem.k, run)?;
+    let rows = squares.iter().zip(&residual.energy).filter(|(_, energy)| **energy > 0.0);
+    let orthogonality_residual = rows.map(|(s, _)| (s - 1.0).abs()).fold(0.0, f64::max);
+    let smallest = |x: &[f64]| {
+        let largest = x.iter().fold(0.0f64, |a, b| a.max(b.abs()));
+        x.iter().fold(f64::INFINITY, |a, b| a.min(*b)) / if largest > 0.0 { largest } else { 1.0 }
+    };
+    Ok(Certificate {
+        relative_error,
+        // Rounding must not put the bound above what was reached.
+        lower_bound: bound2.sqrt().min(relative_error),
+        bound,
+        energy_share: if best > 0.0 { (residual.energy.iter().sum::<f64>() / best).min(1.0) } else { 1.0 },
+        orthogonality_residual,
+        smallest_entry: smallest(&solution.u.data).min(smallest(&solution.v)),
+        singular_values: singular.iter().map(|s| s / facts.scale).collect(),
+    })
+}
+
+/// What rounding may have done to ‖M‖², relative to it: sums over features, then over points, and weights.
+fn rounding(problem: &Problem) -> f64 {
+    let shape = problem.data.shape();
+    2.0 * ROUNDOFF * (shape.features + shape.points + 20) as f64
+}
+
+/// The same for the sum of squared singular values, from products in the data's own format. In float32 errors
+/// are taken to add up as if by chance, with a factor of 8 for safety: the one place where that is not proven.
+fn singular_rounding(problem: &Problem) -> f64 {
+    let shape = problem.data.shape();
+    let k = problem.k as f64;
+    match shape.precision {
+        Precision::F64 => k * rounding(problem),
+        Precision::F32 => {
+            8.0 * f64::from(f32::EPSILON / 2.0) * k.sqrt() * ((shape.features + 256) as f64).sqrt()
+        }
+    }
+}
+
+/// The share of ‖M‖² that a partition explains at most, by the dual bound; `None` where it says nothing, or the data
+/// are too large in both directions.
+fn dual_bound(
+    problem: &Problem,
+    solution: &Solution,
+    level: Level,
+    watch: &mut dyn FnMut(usize, usize, f64) -> Go,
+) -> Result<Option<(f64, Bound)>> {
+    let (data, facts, k) = (problem.data, problem.facts(), problem.k);
+    let shape = data.shape();
+    let limits = level.limits();
+    // So that a Ctrl-C before it is not followed by long work.
+    if watch(0, limits.steps, 0.0) == Go::Stop {
+        return Ok(None);
+    }
+    let (reduced, bound) = if shape.points <= limits.points {
+        let gram = data.gram()?;
+        let used: Vec<usize> = (0..gram.rows).filter(|&j| gram[(j, j)] > 0.0).collect();
+        let gram = Mat::from_fn(used.len(), used.len(), |i, j| gram[(used[i], used[j])]);
+        (Reduced::points(gram, facts.norm2, shape.features), Bound::Dual)
+    } else if shape.features <= limits.features {
+        let mut store = data.store()?;
+        let u = groups::group(data, &mut *store, &solution.labels, limits.groups.max(4 * k))?;
+        let grouped = store.group(&u, 0)?;
+        (Reduced::groups(grouped, facts.norm2, shape.points), Bound::DualOfGroups)
+    } else {
+        return Ok(None);
+    };
+    let explained = dual::explained_at_most(&reduced, k, limits.steps, &mut |step, seems| {
+        watch(step, limits.steps, seems)
+    });
+    Ok(explained.map(|explained| (explained, bound)))
+}

@@ -1,0 +1,44 @@
+//! The bound from groups against brute force, for groups that are no good: where most is left outside them.
+
+use super::dual::explained_at_most;
+use super::reduced::Reduced;
+use crate::matrix::{Dense, Mat, open};
+use crate::run::Go;
+
+#[path = "../../tests/common/brute_force.rs"]
+mod brute_force;
+
+#[test]
+fn any_groups_give_a_bound_that_holds() {
+    let mut state = 12345u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let (mut told, mut tight) = (0, 0);
+    for problem in 0..300 {
+        let (n, features) = (5 + problem % 5, 2 + problem % 4);
+        let (groups, k) = (3 + problem % 3, 1 + problem % 2);
+        let spread = next();
+        let directions: Vec<f64> = (0..groups * features).map(|_| next()).collect();
+        let labels: Vec<i32> = (0..n).map(|j| (j % groups) as i32).collect();
+        let x: Vec<f64> = (0..n * features)
+            .map(|at| directions[(at / features % groups) * features + at % features] + spread * next())
+            .collect();
+        let weights: Option<Vec<f64>> = (problem % 3 == 0).then(|| (0..n).map(|_| 0.2 + next()).collect());
+        let best = brute_force::least_error2(&x, features, weights.as_deref(), k);
+        let data = open(Dense::new(n, features, x).unwrap(), weights).unwrap();
+        let mut store = data.store().unwrap();
+        store.set_labels(0, &labels).unwrap();
+        let u = Mat::from_fn(features, groups, |f, g| directions[g * features + f] + 0.1).with_unit_columns();
+        let grouped = store.group(&u, 0).unwrap();
+        let reduced = Reduced::groups(grouped, data.facts().norm2, n);
+        if let Some(explained) = explained_at_most(&reduced, k, 40, &mut |_, _| Go::On) {
+            let bound2 = 1.0 - explained;
+            assert!(bound2 <= best + 1e-12, "problem {problem}: {bound2:e} above {best:e}");
+            told += 1;
+            tight += usize::from(bound2 > 0.5 * best);
+        }
+    }
+    assert!(told > 250 && tight > 50, "{told} bounds, {tight} of use");
+}
