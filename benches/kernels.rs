@@ -24,29 +24,25 @@ fn points(c: &mut Criterion, name: &str, data: &dyn Data) {
 }
 
 fn kernels(c: &mut Criterion) {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
-    pool.install(|| {
-        let (n, m) = (8192, 162);
-        let value = |at: usize| ((at * 2_654_435_761) % 1009) as f32 / 1009.0;
-        let dense: Vec<f32> = (0..n * m).map(value).collect();
-        let wide: Vec<f64> = dense.iter().map(|&x| x.into()).collect();
-        let data = open(Dense::new(n, m, dense).expect("the shape fits"), None).expect("clean data");
-        points(c, "dense float32", &*data);
-        let data = open(Dense::new(n, m, wide).expect("the shape fits"), None).expect("clean data");
-        points(c, "dense float64", &*data);
+    rayon::ThreadPoolBuilder::new().num_threads(1).build_global().expect("the first pool of this process");
+    let (n, m) = (8192, 162);
+    let value = |at: usize| ((at * 2_654_435_761) % 1009) as f32 / 1009.0;
+    let dense: Vec<f32> = (0..n * m).map(value).collect();
+    let wide: Vec<f64> = dense.iter().map(|&x| x.into()).collect();
+    let data = open(Dense::new(n, m, dense).expect("the shape fits"), None).expect("clean data");
+    points(c, "dense float32", &*data);
+    let data = open(Dense::new(n, m, wide).expect("the shape fits"), None).expect("clean data");
+    points(c, "dense float64", &*data);
 
-        // 60 entries a point, spread over the features as words are.
-        let (features, entries) = (12000usize, 60usize);
-        let columns: Vec<i32> = (0..n)
-            .flat_map(|j| {
-                (0..entries).map(move |e| (e * features / entries + (j * 37 + e * 101) % 200) as i32)
-            })
-            .collect();
-        let offsets: Vec<usize> = (0..=n).map(|j| j * entries).collect();
-        let values: Vec<f64> = (0..n * entries).map(|at| f64::from(value(at)) + 0.1).collect();
-        let rows = Csr::<f64, i32>::new(features, offsets, columns, values).expect("sorted columns");
-        points(c, "sparse", &*open(rows, None).expect("clean data"));
-    });
+    // 60 entries a point, spread over the features as words are.
+    let (features, entries) = (12000usize, 60usize);
+    let columns: Vec<i32> = (0..n)
+        .flat_map(|j| (0..entries).map(move |e| (e * features / entries + (j * 37 + e * 101) % 200) as i32))
+        .collect();
+    let offsets: Vec<usize> = (0..=n).map(|j| j * entries).collect();
+    let values: Vec<f64> = (0..n * entries).map(|at| f64::from(value(at)) + 0.1).collect();
+    let rows = Csr::<f64, i32>::new(features, offsets, columns, values).expect("sorted columns");
+    points(c, "sparse", &*open(rows, None).expect("clean data"));
 }
 
 criterion_group!(all, kernels);

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Info(args) => commands::info::run(&args),
         Command::Methods(args) => commands::methods::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match result {

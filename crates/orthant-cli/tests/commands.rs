@@ -55,6 +55,25 @@ fn json_has_exactly_the_keys_that_are_promised() {
 }
 
 #[test]
+fn a_certificate_says_how_far_from_the_best_the_error_is_at_most() {
+    let folder = folder();
+    let plain = object(folder.path(), "cluster set.npy -k 6 --json");
+    let closer = object(folder.path(), "cluster set.npy -k 6 --json --certificate quick");
+    assert_eq!((plain["bound"].as_str(), closer["bound"].as_str()), (Some("singular"), Some("dual")));
+    assert_eq!(plain["relative_error"], closer["relative_error"]);
+    let number = |of: &Value, key: &str| of[key].as_f64().unwrap();
+    assert!(number(&plain, "lower_bound") < number(&closer, "lower_bound"));
+    let above = number(&closer, "relative_error") / number(&closer, "lower_bound") - 1.0;
+    assert_eq!(number(&closer, "at_most_above_best"), above);
+    assert!(above < number(&plain, "at_most_above_best"));
+    let (_, told) = succeed(folder.path(), "cluster set.npy -k 6 --certificate quick");
+    assert!(told.contains("% above the best possible") && told.contains("no partition into 6"), "{told}");
+    let refused = run(folder.path(), "cluster set.npy -k 6 --certificate slow");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(texts(&refused).1.contains("there are singular, quick, thorough"));
+}
+
+#[test]
 fn there_is_one_entry_for_every_run_and_the_best_is_on_top() {
     let folder = folder();
     let all = object(folder.path(), "cluster set.npy -k 6 -a em-onmf --runs 7 --json --truth set.labels");

@@ -37,7 +37,7 @@ fn certified(data: &dyn Data, k: usize, level: Level) -> Certificate {
 
 #[test]
 fn no_bound_is_above_the_optimum() {
-    let found: Vec<(bool, bool, bool)> = (0..how_many(500, 10_000))
+    let found: Vec<(bool, bool, bool)> = (0..how_many(520, 10_300))
         .into_par_iter()
         .filter_map(|seed| {
             let problem @ Tiny { features, k, .. } = &tiny(seed);

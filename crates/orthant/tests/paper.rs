@@ -4,8 +4,6 @@
 
 mod common;
 
-use std::path::PathBuf;
-
 use common::*;
 use orthant::algorithms::{Polish, Values, method};
 use orthant::evaluate;
@@ -14,31 +12,15 @@ use orthant::matrix::open;
 use orthant::pipeline::Job;
 use orthant::start::Start;
 
-fn data_folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("ORTHANT_DATA").map(PathBuf::from);
-    if folder.is_none() {
-        eprintln!("skipped: the text sets are not here (set ORTHANT_DATA to the folder that holds text/)");
-    }
-    folder
-}
-
-fn slow() -> bool {
-    let slow = std::env::var_os("ORTHANT_SLOW").is_some();
-    if !slow {
-        eprintln!("skipped the slow part: set ORTHANT_SLOW=1 to run it");
-    }
-    slow
-}
-
 /// Accuracy of ONP-MF with the paper's parameters, in percent with one digit. [P, Table 3]
 fn onp_mf_accuracy(set: &str, k: usize, printed: &str) {
     let Some(folder) = data_folder() else { return };
     let text = folder.join("text");
-    let loaded = orthant::read::read(&text.join(format!("{set}.mtx.gz")), &Default::default()).unwrap();
+    let loaded = text_set(&folder, set);
     let (truth, classes) =
         evaluate::classes(&orthant::read::lines(&text.join(format!("{set}.labels"))).unwrap());
     assert_eq!(classes.len(), k);
-    let data = open(&loaded.matrix, None).unwrap();
+    let data = open(&loaded, None).unwrap();
     let outcome = run(&*data, &Job::new("onp-mf", k).unwrap());
     let accuracy = evaluate::scores(&outcome.solution.labels, &truth).unwrap().accuracy;
     assert_eq!(format!("{:.1}", 100.0 * accuracy), printed, "{set}: {accuracy}");

@@ -8,7 +8,7 @@ mod what;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use data::{DataArgs, Orientation, ReadArgs};
 pub use parse::{Origin, Polishes};
@@ -65,6 +65,8 @@ pub enum Command {
     Methods(MethodsArgs),
     /// Show all methods on data made on the spot: no file needed
     Demo(DemoArgs),
+    /// Reproduce the tables and figures of the paper
+    Reproduce(ReproduceArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
 }
@@ -368,6 +370,61 @@ pub struct DemoArgs {
     pub json: bool,
     #[command(flatten)]
     pub work: WorkArgs,
+}
+
+/// `orthant reproduce`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  orthant reproduce all --quick --data DIR --out reproduction
+  orthant reproduce table3 figure8 --data DIR --runs 10 --out reproduction
+
+Reads DIR/text/NAME.mtx.gz with NAME.labels, DIR/hyperspectral and DIR/images; Hubble.mat and Urban.mat are
+used where they are. What has been computed is kept: the same command goes on where it stopped.")]
+pub struct ReproduceArgs {
+    /// Which tables and figures
+    #[arg(value_name = "WHAT", default_value = "all", hide_possible_values = false)]
+    pub what: Vec<Part>,
+    /// Folder with the published data sets [default: the environment variable ORTHANT_DATA]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Folder for the page, the tables, the figures, and what has been computed
+    #[arg(short, long, value_name = "DIR", default_value = "orthant-reproduction")]
+    pub out: PathBuf,
+    /// 3 repetitions, short limits for CHNMF and O-PNMF
+    #[arg(long)]
+    pub quick: bool,
+    /// Repetitions where the start is random [default: the paper's 30; 3 if quick]
+    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
+    pub runs: Option<usize>,
+    /// Synthetic sets for each noise level [default: the paper's 10; 50 where models are compared in pairs]
+    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
+    pub sets: Option<usize>,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
+    pub seed: u64,
+    /// Take over what was computed in another folder, such as docs/reproduction
+    #[arg(long, value_name = "DIR")]
+    pub from: Vec<PathBuf>,
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// A table or figure of the paper, by its number there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Part {
+    Figure1,
+    Figure2,
+    Figure3,
+    Figure4,
+    Figure5,
+    Figure6,
+    Figure7,
+    Figure8,
+    Table1,
+    Table2,
+    Table3,
+    All,
 }
 
 /// `orthant completions`.

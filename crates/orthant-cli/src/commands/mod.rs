@@ -12,4 +12,5 @@ pub mod generate;
 pub mod info;
 pub mod methods;
 pub mod predict;
+pub mod reproduce;
 mod table;

@@ -74,7 +74,7 @@ impl Best {
                 plan.extend([
                     Step::Continue(&MULTIPLIERS),
                     Step::Continue(&LATE_MULTIPLIERS),
-                    Step::Seed(100),
+                    Step::Seed(200),
                 ]);
                 plan.extend([Step::Moves; 4]);
                 plan.extend([swaps(8), swaps(4), swaps(4), Step::Moves, Step::Moves]);
@@ -231,6 +231,14 @@ impl<'a> BestState<'a> {
         }
     }
 
+    /// The first seeds are those that EM-ONMF itself would take for its runs: as many of them, with the same seed,
+    /// cannot do better.
+    fn seeding(&self, number: usize) -> Stream {
+        let earlier = self.plan[..self.position].iter().any(|step| matches!(step, Step::Seed(_)));
+        let run = self.stream.run << 40 | number as u64;
+        if earlier { self.stream(number) } else { Stream { seed: self.stream.seed, run } }
+    }
+
     /// The partition that a stage improves; `None` where all have had what it does.
     fn origin(&self, step: Step) -> Option<usize> {
         match step {
@@ -255,7 +263,7 @@ impl<'a> BestState<'a> {
                 (onp.begin(problem, &Start::Svd, &[self.stream(0)])?, onp.max_iterations)
             }
             Step::Seed(runs) => {
-                let streams: Vec<Stream> = (0..runs).map(|run| self.stream(run)).collect();
+                let streams: Vec<Stream> = (0..runs).map(|run| self.seeding(run)).collect();
                 active = (0..runs).collect();
                 (em.begin(problem, &Start::Residual, &streams)?, em.max_iterations)
             }
@@ -397,7 +405,13 @@ impl<'a> State for BestState<'a> {
         if ended {
             self.take(&mut part)?;
             self.position += 1;
-            if self.position == self.plan.len() && self.endless {
+            // Where nothing is left to explain, EM has the last word at once.
+            let explained = self.found[0].explained;
+            let done = self.error2(explained) <= 1e-13 * self.problem.facts().norm2;
+            if done {
+                self.position = self.position.max(self.plan.len() - 1);
+            }
+            if self.position == self.plan.len() && self.endless && !done {
                 self.plan.extend(another_round(self.problem.k));
             }
             converged = self.position == self.plan.len();

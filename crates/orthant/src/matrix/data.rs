@@ -205,6 +205,8 @@ pub trait Data: Send + Sync {
     fn facts(&self) -> &Facts;
     /// Some points (scaled), as the columns of a features × count matrix.
     fn gather(&self, points: &[usize]) -> Result<Mat>;
+    /// Calls `f` with the feature and the value (scaled) of every stored entry of a point.
+    fn entries(&self, point: usize, f: &mut dyn FnMut(usize, f64)) -> Result<()>;
     /// Some points as data of their own, with their weights: a copy, for samples and halves.
     fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>>;
     /// The points at the given fractions (in [0, 1)) of the summed weights, one after the other and none

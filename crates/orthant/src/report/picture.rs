@@ -157,6 +157,45 @@ pub fn rows_of_maps(rows: &[Row]) -> Result<String> {
     Ok(out + "</div>")
 }
 
+/// The same as an SVG file of its own; `side` is the width of a picture there.
+pub fn rows_file(rows: &[Row], side: f64) -> Result<String> {
+    const NAMES: f64 = 170.0;
+    const GAP: f64 = 5.0;
+    let height = |row: &Row| {
+        let tall = row.maps.iter().map(|(_, p)| p.height as f64 / p.width.max(1) as f64).fold(0.0, f64::max);
+        (tall * side).max(34.0) + 2.0 * GAP
+    };
+    let most = rows.iter().map(|row| row.maps.len()).max().unwrap_or(0);
+    let (width, whole) = (NAMES + most as f64 * (side + GAP), rows.iter().map(height).sum::<f64>() + GAP);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {whole:.0}\" width=\"{width:.0}\" \
+         height=\"{whole:.0}\"><style>text{{font:13px sans-serif;fill:#222}}.s{{font-size:11px;fill:#555}}\
+         image{{image-rendering:pixelated}}</style><rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>"
+    );
+    let mut top = GAP;
+    for row in rows {
+        let middle = top + height(row) / 2.0 - GAP;
+        out += &format!(
+            "<text x=\"6\" y=\"{middle:.0}\">{}</text><text class=\"s\" x=\"6\" y=\"{:.0}\">{}</text>",
+            escape(&row.name),
+            middle + 15.0,
+            escape(&row.note)
+        );
+        for (i, (title, picture)) in row.maps.iter().enumerate() {
+            out += &format!(
+                "<image x=\"{:.0}\" y=\"{top:.0}\" width=\"{side}\" height=\"{:.1}\" href=\"data:image/png;base64,{}\">\
+                 <title>{}</title></image>",
+                NAMES + i as f64 * (side + GAP),
+                side * picture.height as f64 / picture.width.max(1) as f64,
+                base64(&picture.png()?),
+                escape(title)
+            );
+        }
+        top += height(row);
+    }
+    Ok(out + "</svg>\n")
+}
+
 /// Base 64 with padding [RFC 4648, section 4].
 pub fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -223,8 +262,12 @@ mod tests {
     fn names_in_rows_of_maps_are_escaped() {
         let shape = ImageShape { height: 1, width: 1, scan: Scan::Rows };
         let maps = vec![("<b>".to_string(), gray(&[1.0], shape).unwrap())];
-        let html = rows_of_maps(&[Row { name: "\"x\"".into(), note: "a & b".into(), maps }]).unwrap();
+        let rows = [Row { name: "\"x\"".into(), note: "a & b".into(), maps }];
+        let html = rows_of_maps(&rows).unwrap();
         assert!(html.contains(r#"<b>&quot;x&quot;</b><span>a &amp; b</span>"#), "{html}");
         assert!(html.contains(r#"title="&lt;b&gt;""#) && !html.contains("<b><"));
+        let file = rows_file(&rows, 40.0).unwrap();
+        assert!(file.contains("<title>&lt;b&gt;</title>") && file.contains("a &amp; b"), "{file}");
+        assert_eq!(file.matches("<image").count(), 1);
     }
 }

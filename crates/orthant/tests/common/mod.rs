@@ -4,8 +4,11 @@
 pub mod brute_force;
 pub mod tiny;
 
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
 use orthant::algorithms::{Method, Values};
-use orthant::matrix::{AnyPoints, Csr, Data, Dense, Mat, open_any};
+use orthant::matrix::{AnyPoints, Csr, Data, Dense, Mat, Matrix, open_any};
 use orthant::pipeline::{Job, Outcome, cluster};
 
 /// A generator of its own for the tests: nothing in the library decides what they see.
@@ -163,4 +166,34 @@ pub fn same_partition(a: &[i32], b: &[i32]) -> bool {
         && a.iter().zip(b).all(|(&x, &y)| {
             (x < 0) == (y < 0) && *forth.entry(x).or_insert(y) == y && *back.entry(y).or_insert(x) == x
         })
+}
+
+/// The folder of the published data sets, where there is one.
+pub fn data_folder() -> Option<PathBuf> {
+    let folder = std::env::var_os("ORTHANT_DATA").map(PathBuf::from);
+    if folder.is_none() {
+        say("skipped: the data sets are not here (set ORTHANT_DATA to the folder that holds text/)");
+    }
+    folder
+}
+
+/// Whether to do what takes minutes.
+pub fn slow() -> bool {
+    let slow = std::env::var_os("ORTHANT_SLOW").is_some();
+    if !slow {
+        say("skipped the slow part: set ORTHANT_SLOW=1 to run it");
+    }
+    slow
+}
+
+/// Says something also where a test passes, whose print is kept back.
+fn say(text: &str) {
+    let name = std::thread::current().name().unwrap_or("a test").to_string();
+    let _ = writeln!(std::io::stderr(), "{name}: {text}");
+}
+
+/// A text set of the published data.
+pub fn text_set(folder: &Path, set: &str) -> Matrix {
+    let file = folder.join("text").join(format!("{set}.mtx.gz"));
+    orthant::read::read(&file, &Default::default()).unwrap().matrix
 }

@@ -262,6 +262,11 @@ impl<P: Points> Data for Local<P> {
         Ok(columns)
     }
 
+    fn entries(&self, point: usize, f: &mut dyn FnMut(usize, f64)) -> Result<()> {
+        self.points.for_each(point, |feature, x| f(feature, x * self.facts.scale));
+        Ok(())
+    }
+
     fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>> {
         let weights = self.weights.as_ref().map(|w| points.iter().map(|&j| w[j]).collect());
         Ok(Box::new(Local::new(self.points.select(points), weights)?))

@@ -43,7 +43,7 @@ impl Marker {
         [Marker::Circle, Marker::Square, Marker::Diamond, Marker::Triangle, Marker::Cross][i % 5]
     }
 
-    fn path(self, x: f64, y: f64, r: f64) -> String {
+    pub(super) fn path(self, x: f64, y: f64, r: f64) -> String {
         match self {
             Marker::None => String::new(),
             Marker::Circle => {
@@ -307,7 +307,7 @@ fn drawn(series: &Series, x: &Scale, y: &Scale, most: usize) -> String {
     out + "</g>"
 }
 
-fn dash(line: Line) -> &'static str {
+pub(super) fn dash(line: Line) -> &'static str {
     match line {
         Line::Dashed => r#" stroke-dasharray="7 5""#,
         Line::Dotted => r#" stroke-dasharray="2 4""#,

@@ -1,12 +1,14 @@
 //! Charts as inline SVG or HTML: values on hover and by keyboard, nothing loaded from elsewhere.
 
 mod bars;
+mod file;
 mod heat;
 mod histogram;
 mod lines;
 mod scale;
 
 pub use bars::{Bar, bars};
+pub use file::file;
 pub use heat::{Heat, heat};
 pub use histogram::{Histogram, histogram};
 pub use lines::{Level, Line, Lines, Mark, Marker, Series, lines};

@@ -1,0 +1,12 @@
+//! Everything that tables and figures are made from.
+
+use super::cells::Cells;
+use super::protocol::Protocol;
+use super::sets::Sets;
+
+/// The data, the protocol, and what has been computed.
+pub struct Lab<'a> {
+    pub sets: &'a Sets,
+    pub protocol: &'a Protocol,
+    pub cells: &'a Cells,
+}

@@ -1,0 +1,110 @@
+//! `index.html`: the claims, every table and figure, what was run, and how.
+
+use anyhow::Result;
+use orthant::report::page::{Page, Table, escape, page, section, table};
+
+use super::lab::Lab;
+use super::shown::{Claim, Shown, Verdict};
+use crate::made;
+
+/// What the page tells beside the tables and figures.
+pub struct Told<'a> {
+    /// Cells that the plan has, and those that are still missing.
+    pub cells: usize,
+    pub missing: usize,
+    /// What methods refused.
+    pub problems: &'a [String],
+    pub threads: usize,
+}
+
+/// The page.
+pub fn index(lab: &Lab, shown: &[Shown], told: &Told) -> Result<String> {
+    let id = |heading: &str| heading.split(':').next().unwrap_or(heading).replace(' ', "-").to_lowercase();
+    let claims: Vec<&Claim> = shown.iter().flat_map(|s| &s.claims).collect();
+    let mut contents = vec![];
+    let mut body = String::new();
+    if !claims.is_empty() {
+        contents.push(("claims".to_string(), "Claims".to_string()));
+        body += &section("claims", "The paper's claims, one by one", &in_a_table(&claims));
+    }
+    for part in shown {
+        let name = part.heading.split(':').next().unwrap_or(&part.heading).to_string();
+        contents.push((id(&part.heading), name));
+        let names: Vec<String> =
+            part.files.iter().map(|(name, _)| format!("<code>{}</code>", escape(name))).collect();
+        let files = match names.is_empty() {
+            true => String::new(),
+            false => format!("<p class=\"note\">Files: {}</p>", names.join(", ")),
+        };
+        body += &section(&id(&part.heading), &part.heading, &format!("{}{files}", part.html));
+    }
+    contents.push(("made".into(), "How it was made".into()));
+    body += &section("made", "How it was made", &how(lab, told));
+    Ok(page(&Page {
+        title: "The paper, reproduced".into(),
+        kicker: "Orthant · Pompili, Gillis, Absil, Glineur: Two algorithms for orthogonal NMF (2014)".into(),
+        lead: lead(&claims, told),
+        contents,
+        body,
+        footer: format!(
+            "Made by Orthant {}. This page is one file and loads nothing.",
+            env!("CARGO_PKG_VERSION")
+        ),
+    })?)
+}
+
+fn lead(claims: &[&Claim], told: &Told) -> String {
+    let count = |verdict: Verdict| claims.iter().filter(|c| c.verdict == verdict).count();
+    let mut lead = format!(
+        "<p>The tables and figures of the paper, computed again beside what it printed. Of {} claims {} hold, {} do \
+         not, {} could not be judged.</p>",
+        claims.len(),
+        count(Verdict::Holds),
+        count(Verdict::Fails),
+        claims.iter().filter(|c| matches!(c.verdict, Verdict::Open(_))).count()
+    );
+    if told.missing > 0 {
+        lead += &format!(
+            "<p class=\"warn\">{} of {} cells are not there yet: figures are of the runs that are. The same command \
+             goes on where it stopped.</p>",
+            told.missing, told.cells
+        );
+    }
+    lead
+}
+
+fn in_a_table(claims: &[&Claim]) -> String {
+    let rows: Vec<Vec<String>> = claims
+        .iter()
+        .map(|c| vec![c.place.into(), c.claim.into(), c.verdict.words().into(), c.found().into()])
+        .collect();
+    let holds: Vec<(usize, usize)> =
+        (0..claims.len()).filter(|&i| claims[i].verdict == Verdict::Holds).map(|i| (i, 2)).collect();
+    table(&Table { columns: &["where", "claim", "", "what was found"], rows: &rows, best: &holds })
+}
+
+fn how(lab: &Lab, told: &Told) -> String {
+    let p = lab.protocol;
+    let limit = match p.limit {
+        Some(limit) => format!("{limit} (the paper's: 5000 from random starts, 20000 from the SVD)"),
+        None => "5000 from random starts, 20000 from the SVD, as in the paper".into(),
+    };
+    let fact = |name: &str, value: String| vec![name.to_string(), value];
+    let rows = [
+        fact("version", format!("Orthant {}", env!("CARGO_PKG_VERSION"))),
+        fact("date", made::date()),
+        fact("threads", format!("{}; every cell on one", told.threads)),
+        fact("repetitions where the start is random", p.runs.to_string()),
+        fact("the same on the synthetic sets", format!("{}, on {} sets a level", p.synthetic_runs, p.sets)),
+        fact("limit of iterations of CHNMF and O-PNMF", limit),
+        fact("seed", p.seed.to_string()),
+        fact("cells", format!("{}, of which {} are missing", told.cells, told.missing)),
+    ];
+    let mut html = format!("<pre><code>{}</code></pre>", escape(&made::command()));
+    html += &table(&Table { columns: &["", ""], rows: &rows, best: &[] });
+    for problem in told.problems {
+        html += &format!("<p class=\"warn\">{}</p>", escape(problem));
+    }
+    html + "<p class=\"note\">Texts are raw counts, without weighting. Deviations have the number of runs in the \
+            denominator. Every run is a line of a file in <code>cells</code>.</p>"
+}

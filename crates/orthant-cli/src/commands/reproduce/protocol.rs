@@ -1,0 +1,92 @@
+//! How often, how long, from which seed: the paper's protocol, or a shorter one.
+
+use orthant::Job;
+
+use super::cells::Key;
+use super::sets::Set;
+use crate::args::ReproduceArgs;
+use crate::naming::Contender;
+
+/// The paper's eight methods, in the order of its tables.
+pub const PAPER: &[&str] = &[
+    "k-means:random",
+    "spherical-k-means:random",
+    "chnmf:random",
+    "chnmf:nndsvd",
+    "o-pnmf:random",
+    "o-pnmf:nndsvd",
+    "em-onmf:random",
+    "onp-mf:svd",
+];
+/// ONP-MF followed by EM, which its cell gives as well.
+pub const POLISHED: &str = "onp-mf:svd+em";
+/// Methods beyond the paper.
+pub const BEYOND: &[&str] = &[POLISHED, "best:svd", "kl-onmf:random"];
+
+/// Repetitions where the start is random [P, Sec. 4], and on the synthetic sets [P, Sec. 2.3].
+const RUNS: usize = 30;
+const SYNTHETIC_RUNS: usize = 10;
+/// Synthetic sets for each level of noise [P, Sec. 2.3].
+const SETS: usize = 10;
+/// Sets on which the models are compared in pairs: ten are too few to tell.
+const PAIRED_SETS: usize = 50;
+/// A short protocol: repetitions, and the limit of iterations of CHNMF and O-PNMF.
+const QUICK_RUNS: usize = 3;
+const QUICK_LIMIT: usize = 200;
+
+/// The protocol of a run.
+#[derive(Debug, Clone)]
+pub struct Protocol {
+    /// Repetitions where the start is random.
+    pub runs: usize,
+    /// The same on the synthetic sets.
+    pub synthetic_runs: usize,
+    /// Synthetic sets for each level of noise.
+    pub sets: usize,
+    /// Sets on which models are compared in pairs.
+    pub paired_sets: usize,
+    /// The limit of iterations of CHNMF and O-PNMF; unless given the paper's: 5000, and 20000 from an SVD start.
+    pub limit: Option<usize>,
+    /// Whether it is the short one.
+    pub quick: bool,
+    /// Seed of all random numbers.
+    pub seed: u64,
+}
+
+impl Protocol {
+    /// As the arguments say.
+    pub fn new(args: &ReproduceArgs) -> Protocol {
+        let runs = args.runs.unwrap_or(if args.quick { QUICK_RUNS } else { RUNS });
+        Protocol {
+            runs,
+            synthetic_runs: runs.min(SYNTHETIC_RUNS),
+            sets: args.sets.unwrap_or(SETS),
+            paired_sets: args.sets.unwrap_or(PAIRED_SETS),
+            limit: args.quick.then_some(QUICK_LIMIT),
+            quick: args.quick,
+            seed: args.seed,
+        }
+    }
+
+    /// The work of a method on a set. Methods whose runs do not share passes do one run at a time, from a seed of
+    /// its own; `run` is its number.
+    pub fn job(&self, contender: &Contender, k: usize, runs: usize, run: usize) -> Job {
+        let has = |name: &str| contender.method.parameters.iter().any(|p| p.name == name);
+        // Of all methods the multiplicative ones alone have a floor.
+        let limit = self.limit.filter(|_| has("floor"));
+        let mut job = contender.job(k, runs, self.seed.wrapping_add(run as u64), limit);
+        // A search beyond the paper is not what a short protocol should wait for.
+        if self.quick && has("effort") {
+            job.values = job.values.set("effort", 0.0);
+        }
+        job
+    }
+
+    /// What a run of a method on a set is kept under.
+    pub fn key(&self, contender: &Contender, set: &Set, data: &str) -> Key {
+        let job = self.job(contender, set.k, 1, 0);
+        let mut settings = format!("k={} seed={}", set.k, self.seed);
+        job.values.iter().for_each(|(name, value)| settings += &format!(" {name}={value}"));
+        Key { set: set.name.clone(), data: data.into(), method: contender.name(), settings }
+    }
+}

@@ -1,0 +1,103 @@
+//! The data sets of the experiments, in memory.
+
+pub mod scenes;
+pub mod synthetic;
+mod text;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Result;
+
+use orthant::image::ImageShape;
+use orthant::matrix::{Matrix, open};
+
+use super::protocol::Protocol;
+use super::published;
+use crate::args::Part;
+use crate::summary::nonzeros;
+use scenes::Picture;
+use synthetic::Level;
+
+/// A data set.
+pub struct Set {
+    /// Its name in print and in the cells.
+    pub name: String,
+    /// Points in rows.
+    pub matrix: Matrix,
+    /// Number of clusters to find.
+    pub k: usize,
+    /// The class of each point, where it is known.
+    pub truth: Option<Vec<usize>>,
+    /// The name of each class.
+    pub classes: Vec<String>,
+    /// Where the points stand in an image.
+    pub image: Option<ImageShape>,
+    /// The pixel of each point, where zero pixels were left out.
+    pub pixels: Option<Vec<usize>>,
+}
+
+impl Set {
+    /// Size and norm: what tells these data from others of the same name.
+    pub fn fingerprint(&self) -> orthant::Result<String> {
+        let norm2 = open(&self.matrix, None)?.facts().norm2;
+        let (points, features) = (self.matrix.points(), self.matrix.features());
+        Ok(format!("{points}x{features} {} {norm2:.6e}", nonzeros(&self.matrix)))
+    }
+}
+
+/// Shared by the cells.
+pub type Shared = Arc<Set>;
+
+/// A set that was asked for: the data, or why they are not there.
+pub type Found = std::result::Result<Shared, String>;
+
+/// The sets that are needed.
+#[derive(Default)]
+pub struct Sets {
+    texts: Vec<(String, Found)>,
+    /// The synthetic sets.
+    pub levels: Vec<Level>,
+    /// Hubble or what stands for it, Urban or what stands for it, the swimmer.
+    pub hubble: Option<Picture>,
+    pub urban: Vec<Picture>,
+    pub swimmer: Option<Picture>,
+}
+
+impl Sets {
+    /// Reads and makes what the parts need.
+    pub fn gather(
+        data: Option<&Path>,
+        protocol: &Protocol,
+        wanted: impl Fn(&[Part]) -> bool,
+    ) -> Result<Sets> {
+        let mut sets = Sets::default();
+        if wanted(&[Part::Table2, Part::Table3]) {
+            let names: Vec<&str> = published::table2().iter().map(|row| row.set).collect();
+            sets.texts = text::texts(data, &names)?;
+        }
+        if wanted(&[Part::Figure2, Part::Figure4, Part::Table1]) {
+            sets.levels = synthetic::levels(protocol.seed, protocol.sets, protocol.paired_sets)?;
+        }
+        if wanted(&[Part::Figure3, Part::Figure5]) {
+            sets.hubble = Some(scenes::hubble(data)?);
+        }
+        if wanted(&[Part::Figure6, Part::Figure7]) {
+            sets.urban = scenes::urban(data)?;
+        }
+        if wanted(&[Part::Figure8]) {
+            sets.swimmer = Some(scenes::swimmer(data)?);
+        }
+        Ok(sets)
+    }
+
+    /// The text sets that are there.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &Shared)> {
+        self.texts.iter().filter_map(|(name, set)| Some((name.as_str(), set.as_ref().ok()?)))
+    }
+
+    /// The text sets that are not, and why.
+    pub fn missing_texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.texts.iter().filter_map(|(name, set)| Some((name.as_str(), set.as_ref().err()?.as_str())))
+    }
+}

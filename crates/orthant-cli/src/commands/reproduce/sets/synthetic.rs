@@ -1,0 +1,49 @@
+//! The synthetic sets of Section 2.3, level by level of noise.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use orthant::generate::{Generator, Synthetic};
+
+use super::{Set, Shared};
+
+/// Levels of noise; the paper has them in [0, 1].
+pub const NOISE: [f64; 8] = [0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0];
+/// Up to this level the models are compared in pairs.
+pub const PAIRED_UP_TO: f64 = 0.3;
+
+/// The sets of a level.
+pub struct Level {
+    pub noise: f64,
+    pub sets: Vec<Shared>,
+}
+
+impl Level {
+    /// The file that keeps its cells.
+    pub fn file(&self) -> String {
+        format!("synthetic/noise-{}", self.noise)
+    }
+}
+
+/// `sets` for each level, `paired` where models are compared in pairs; the first are the same sets.
+pub fn levels(seed: u64, sets: usize, paired: usize) -> Result<Vec<Level>> {
+    let level = |noise: f64| -> Result<Level> {
+        let count = if noise <= PAIRED_UP_TO { sets.max(paired) } else { sets };
+        let sets = (0..count).map(|number| set(noise, seed.wrapping_add(number as u64), number));
+        Ok(Level { noise, sets: sets.collect::<Result<_>>()? })
+    };
+    NOISE.iter().map(|&noise| level(noise)).collect()
+}
+
+fn set(noise: f64, seed: u64, number: usize) -> Result<Shared> {
+    let made = Synthetic { noise, seed, ..Synthetic::default() }.generate()?;
+    Ok(Arc::new(Set {
+        name: format!("noise {noise} set {number}"),
+        k: made.k(),
+        matrix: made.matrix,
+        truth: Some(made.truth),
+        classes: made.classes,
+        image: None,
+        pixels: None,
+    }))
+}
