@@ -17,7 +17,7 @@ fn points(c: &mut Criterion, name: &str, data: &dyn Data) {
             b.iter(|| black_box(store.normal(&u).expect("a pass in memory")))
         });
         group.bench_function(BenchmarkId::new("assign and sum", k), |b| {
-            b.iter(|| black_box(store.assign_and_sum(&u, Rule::Power, &[0]).expect("a pass in memory")))
+            b.iter(|| black_box(store.assign_and_sum(&[&u], Rule::Power, &[0]).expect("a pass in memory")))
         });
     }
     group.finish();

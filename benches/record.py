@@ -61,6 +61,30 @@ def table(rows):
         yield f"| {row.work} | {row.against} | {_number(row.ratio)}{mark} | {_target(row)} | {seconds} | {peak} | {quality} |"
 
 
+#: Between these the README shows the last full record.
+BEGIN, END = "<!-- bench -->", "<!-- end of bench -->"
+
+
+def into_readme(root, facts, rows, path):
+    """The ratios that have a target, with date and machine."""
+    readme = root / "README.md"
+    text = readme.read_text()
+    if BEGIN not in text or END not in text:
+        return
+    lines = [
+        f"{facts['date']}, {facts['machine']}, commit {facts['commit']} ([all of it](benches/records/{path.name})):",
+        "",
+        "| work | against | ratio | target |",
+        "|---|---|---|---|",
+    ]
+    for row in rows:
+        if row.target is not None:
+            mark = "" if row.met else " (short)"
+            lines.append(f"| {row.work} | {row.against} | {_number(row.ratio)}{mark} | {_target(row)} |")
+    head, rest = text.split(BEGIN, 1)
+    readme.write_text(head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.split(END, 1)[1])
+
+
 def write(root, rows, quick, seconds):
     commit = subprocess.check_output(["git", "rev-parse", "--short=10", "HEAD"], cwd=root, text=True).strip()
     changed = subprocess.check_output(["git", "status", "--porcelain", "crates"], cwd=root, text=True).strip()
@@ -95,4 +119,6 @@ def write(root, rows, quick, seconds):
         for r in rows
     ]
     path.with_suffix(".json").write_text(json.dumps({**facts, "rows": plain}, indent=1, default=float) + "\n")
+    if not quick:
+        into_readme(root, facts, rows, path)
     return path

@@ -9,6 +9,7 @@ mod fit;
 mod generate;
 mod report;
 mod scores;
+mod study;
 mod table;
 mod work;
 
@@ -26,6 +27,8 @@ mod _orthant {
     use crate::report::report;
     #[pymodule_export]
     use crate::scores::scores;
+    #[pymodule_export]
+    use crate::study::{advise, choose_k};
     #[pymodule_export]
     use crate::table::{certificates, methods, polishes, starts, version};
 }

@@ -154,6 +154,6 @@ pub fn predict(data: &dyn crate::matrix::Data, centroids: &Mat, rule: Rule) -> R
         Rule::Power | Rule::Cosine => centroids.clone(),
     };
     let mut store = data.store()?;
-    store.assign_and_sum(&scaled, rule, &[0])?;
+    store.assign_and_sum(&[&scaled], rule, &[0])?;
     store.labels(0)
 }

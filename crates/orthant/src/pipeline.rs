@@ -10,7 +10,7 @@ use crate::finish::{Solution, finish};
 use crate::matrix::{Data, Mat, Rule};
 use crate::prepare::Problem;
 use crate::run::{Event, Go, Mark, Observer, Progress, Running, Stop, Trace, iterate};
-use crate::singular::dominant;
+use crate::singular::{dominant, dominant_within};
 use crate::start::{Start, Stream};
 
 /// The method that the program and the Python package use unless told otherwise.
@@ -184,6 +184,10 @@ impl Outcome {
 /// As many columns side by side as measure fastest in one pass: more no longer fit the cache.
 const COLUMNS: usize = 256;
 
+/// How exact the vectors need be from which the errors of all runs are told: σ² is exact to the square of it. The best
+/// run has its own computed to rounding.
+const TOLD: f64 = 1e-6;
+
 /// Clusters the data.
 pub fn cluster(data: &dyn Data, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
     cluster_from(data, job, None, observer)
@@ -319,15 +323,22 @@ impl Batch<'_> {
         let traces = iterate(&mut *state, traces, running, observer, &checkpoint)?;
         let conclusions = (0..streams.len()).map(|run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
         // What each partition explains, all runs in the same passes.
-        let all: Vec<usize> = (0..streams.len()).collect();
-        let guess = Mat::beside(&conclusions.iter().map(|c| &c.centroids).collect::<Vec<_>>());
-        let sigma2 = dominant(problem.data, state.store(), &all, &guess)?.sigma2;
+        let mut explained: Vec<Option<f64>> = (0..streams.len()).map(|run| state.explained(run)).collect();
+        let unknown: Vec<usize> = (0..streams.len()).filter(|&run| explained[run].is_none()).collect();
+        if !unknown.is_empty() {
+            let guesses: Vec<&Mat> = unknown.iter().map(|&run| &conclusions[run].centroids).collect();
+            let store = state.store();
+            let found = dominant_within(problem.data, store, &unknown, &Mat::beside(&guesses), TOLD)?;
+            for (&run, sigma2) in unknown.iter().zip(found.sigma2.chunks_exact(job.k)) {
+                explained[run] = Some(sigma2.iter().sum());
+            }
+        }
         let mut finished = vec![];
         for (run, (trace, conclusion)) in traces.into_iter().zip(conclusions).enumerate() {
             let last = trace.history.last().map_or(f64::NAN, |p| p.objective);
             let mut reached = Reached {
                 labels: state.store().labels(run)?,
-                explained: sigma2[run * job.k..(run + 1) * job.k].iter().sum(),
+                explained: explained[run].unwrap_or(0.0),
                 objective: conclusion.objective.unwrap_or(last),
             };
             let mut stages = stages(job.method, &trace, state.marks(), facts.norm2, reached.explained);

@@ -106,6 +106,10 @@ pub trait State {
     /// its centroids (features × k) as a guess of the directions, and how far the iterate itself is
     /// from feasible.
     fn conclude(&mut self, run: usize) -> Result<Conclusion>;
+    /// `Σσ₁²` of a run's partition, where the iterations have told it already.
+    fn explained(&self, _run: usize) -> Option<f64> {
+        None
+    }
     /// The arrays beside the data.
     fn store(&mut self) -> &mut dyn Store;
     /// The stages so far, for a method that has several; their iterations add up to those of the run.

@@ -250,7 +250,7 @@ fn ties_go_to_the_lowest_index() {
         {
             let data = open_kind(kind, &x, 5, None);
             let mut store = data.store().unwrap();
-            store.assign_and_sum(&u, rule, &[0]).unwrap();
+            store.assign_and_sum(&[&u], rule, &[0]).unwrap();
             let labels = store.labels(0).unwrap();
             assert!(
                 labels.iter().all(|&l| l == 0),

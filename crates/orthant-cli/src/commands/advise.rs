@@ -3,6 +3,7 @@
 use anyhow::Result;
 use orthant::advise::{Advice, Advise, advise};
 use orthant::evaluate::{Scores, scores};
+use orthant::report::{self, Advised, Made};
 use serde_json::{Map, Value, json};
 
 use super::table::table;
@@ -10,7 +11,7 @@ use crate::args::AdviseArgs;
 use crate::load::{self, Input};
 use crate::output::{Folder, print, print_json};
 use crate::progress::Watch;
-use crate::{interrupt, summary};
+use crate::{interrupt, made, summary};
 
 /// Runs the command.
 pub fn run(args: &AdviseArgs) -> Result<()> {
@@ -28,7 +29,8 @@ pub fn run(args: &AdviseArgs) -> Result<()> {
     let advice = advice.map_err(|error| input.located(error))?;
     let scored = scored(&input, &advice)?;
     let object = object(&input, &advice, &scored, study.seed, threads);
-    if let Some(folder) = folder {
+    if let Some(mut folder) = folder {
+        folder.text("report.html", &page(&input, &advice, &scored, threads)?)?;
         folder.finish(object.clone())?;
         if let (Some(out), false) = (&study.out, study.work.quiet) {
             eprintln!("written to {}", out.display());
@@ -83,6 +85,25 @@ fn in_words(input: &Input, advice: &Advice, scored: &[Option<Scores>]) -> String
     text
 }
 
+fn page(input: &Input, advice: &Advice, scored: &[Option<Scores>], threads: usize) -> Result<String> {
+    let (command, date) = (made::command(), made::date());
+    let accuracy: Vec<Option<f64>> = scored.iter().map(|s| s.as_ref().map(|s| s.accuracy)).collect();
+    Ok(report::advice(&Advised {
+        title: &input.title(),
+        made: Made {
+            command: Some(&command),
+            date: Some(&date),
+            threads: Some(threads),
+            read_seconds: Some(input.read_seconds),
+            notes: &input.notes,
+            ..Made::default()
+        },
+        advice,
+        names: input.names.as_deref(),
+        accuracy: &accuracy,
+    })?)
+}
+
 fn object(
     input: &Input,
     advice: &Advice,
@@ -115,7 +136,7 @@ fn object(
         "counts",
         advice.counts.as_ref().map_or(
             Value::Null,
-            |c| json!({"variance_slope": c.slope, "dispersion": c.dispersion, "poisson_like": c.is_poisson_like()}),
+            |c| json!({"variance_slope": c.slope, "dispersion": c.dispersion, "typical": c.typical, "poisson_like": c.is_poisson_like()}),
         ),
     );
     let models = advice.models.iter().zip(scored).map(|(m, scores)| {

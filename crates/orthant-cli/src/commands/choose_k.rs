@@ -3,6 +3,7 @@
 use anyhow::Result;
 use orthant::choose_k::{Choice, ChooseK, choose_k};
 use orthant::evaluate::scores;
+use orthant::report::{self, Chosen, Made};
 use serde_json::{Map, Value, json};
 
 use super::table::table;
@@ -10,7 +11,7 @@ use crate::args::ChooseKArgs;
 use crate::load::{self, Input};
 use crate::output::{Folder, print, print_json};
 use crate::progress::Watch;
-use crate::{interrupt, summary};
+use crate::{interrupt, made, summary};
 
 /// Runs the command.
 pub fn run(args: &ChooseKArgs) -> Result<()> {
@@ -35,6 +36,7 @@ pub fn run(args: &ChooseKArgs) -> Result<()> {
     let object = object(&input, &choice, study.seed, threads)?;
     if let Some(mut folder) = folder {
         folder.text("ks.csv", &csv(&choice))?;
+        folder.text("report.html", &page(&input, &choice, threads)?)?;
         folder.finish(object.clone())?;
         if let (Some(out), false) = (&study.out, study.work.quiet) {
             eprintln!("written to {}", out.display());
@@ -82,6 +84,19 @@ fn csv(choice: &Choice) -> String {
         );
     }
     text
+}
+
+fn page(input: &Input, choice: &Choice, threads: usize) -> Result<String> {
+    let (command, date) = (made::command(), made::date());
+    let made = Made {
+        command: Some(&command),
+        date: Some(&date),
+        threads: Some(threads),
+        read_seconds: Some(input.read_seconds),
+        notes: &input.notes,
+        ..Made::default()
+    };
+    Ok(report::choice(&Chosen { title: &input.title(), made, choice })?)
 }
 
 fn object(input: &Input, choice: &Choice, seed: u64, threads: usize) -> Result<Map<String, Value>> {

@@ -17,6 +17,20 @@ from ._onmf import ONMF
 from ._orthant import OrthantError, version
 from ._report import report
 from ._spherical_k_means import SphericalKMeans
+from ._study import Advice, Choice, advise, choose_k
 
 __version__ = version()
-__all__ = ["ONMF", "SphericalKMeans", "OrthantError", "datasets", "metrics", "plot", "report", "__version__"]
+__all__ = [
+    "ONMF",
+    "SphericalKMeans",
+    "Advice",
+    "Choice",
+    "OrthantError",
+    "advise",
+    "choose_k",
+    "datasets",
+    "metrics",
+    "plot",
+    "report",
+    "__version__",
+]

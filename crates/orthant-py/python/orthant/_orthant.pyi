@@ -142,6 +142,63 @@ def report(
     weights: NDArray[np.float64] | None = None,
     threads: int = 1,
 ) -> str: ...
+class _Advice(TypedDict):
+    answer: Literal["k-means", "spherical-k-means", "onmf", "kl-onmf", "undecided"]
+    #: What to give to `orthant.ONMF` or the program; None where the data do not decide.
+    method: str | None
+    between: list[str]
+    reasons: list[str]
+    summary: str
+    k: int
+    norm_spread: float
+    noise_slope: float | None
+    noise_slope_error: float | None
+    noise_dimensions: float
+    #: Slope of variance over mean, dispersion, and whether these are of counts.
+    counts: tuple[float, float, bool] | None
+    #: name, log_density, stability and labels (of the points used) of each.
+    models: list[dict[str, Any]]
+    agreements: list[tuple[str, str, float]]
+    points: NDArray[np.int64]
+    disagreeing: int
+    disagreements: list[int]
+    page: str
+
+class _Choice(TypedDict):
+    candidates: list[tuple[int, list[str]]]
+    k: NDArray[np.int64]
+    relative_error: NDArray[np.float64]
+    lower_bound: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    stability: NDArray[np.float64]
+    consensus: NDArray[np.float64]
+    notes: list[str]
+    summary: str
+    page: str
+
+def advise(
+    x: _Samples,
+    k: int | None = None,
+    *,
+    runs: int = 10,
+    divisions: int = 5,
+    seed: int = 0,
+    weights: NDArray[np.float64] | None = None,
+    threads: int = 1,
+    title: str = "X",
+) -> _Advice: ...
+def choose_k(
+    x: _Samples,
+    least: int,
+    most: int,
+    *,
+    runs: int = 8,
+    divisions: int = 5,
+    seed: int = 0,
+    weights: NDArray[np.float64] | None = None,
+    threads: int = 1,
+    title: str = "X",
+) -> _Choice: ...
 def generate(name: str, values: Sequence[tuple[str, str]]) -> _Made: ...
 def scene(
     endmembers: NDArray[np.float64],

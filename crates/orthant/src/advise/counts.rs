@@ -5,7 +5,6 @@
 //! the slope of `ln mean (m − μ)²` over `ln mean μ` is measured: 1 for counts, 0 for noise of one size on all
 //! entries, 2 for noise proportional to the entry.
 
-use super::measure::for_each_point;
 use crate::error::Result;
 use crate::matrix::{Data, Mat};
 
@@ -16,20 +15,24 @@ pub struct Counts {
     pub slope: f64,
     /// `Σ(m − μ)²/Σμ`: 1 for counts of independent events, more where events come in bursts.
     pub dispersion: f64,
+    /// The median of the entries that are not 0.
+    pub typical: f64,
     /// Mean and variance of every class of entries.
     pub classes: Vec<(f64, f64)>,
 }
 
 impl Counts {
-    /// Whether the noise is that of counts: the variance grows about like the mean, and is not many times it.
+    /// Whether the noise is that of counts: the variance grows about like the mean; and it is about the mean, or the
+    /// counts are small and come in bursts, as words do. Whole numbers in the hundreds whose variance is many times
+    /// their mean are measurements that were rounded.
     pub fn is_poisson_like(&self) -> bool {
-        (0.6..=1.6).contains(&self.slope) && self.dispersion <= MOST_DISPERSION
+        let small = self.typical <= 5.0 && self.dispersion <= 100.0;
+        (0.6..=1.9).contains(&self.slope) && (self.dispersion <= 5.0 || small)
     }
 }
 
-/// Counts of words come in bursts; whole numbers of which the variance is a hundred times the mean are
-/// measurements that were rounded.
-const MOST_DISPERSION: f64 = 30.0;
+/// At most so many points are looked at, entry by entry.
+const LOOKED_AT: usize = 500;
 
 /// A class of entries needs so many of them.
 const ENOUGH: usize = 50;
@@ -41,7 +44,12 @@ pub(super) fn are_counts(data: &dyn Data) -> Result<bool> {
         return Ok(false);
     }
     let mut whole = true;
-    for_each_point(data, |_, m| whole = whole && m.iter().all(|x| (x / scale).fract() == 0.0))?;
+    for j in 0..data.shape().points {
+        data.entries(j, &mut |_, m| whole = whole && (m / scale).fract() == 0.0)?;
+        if !whole {
+            break;
+        }
+    }
     Ok(whole)
 }
 
@@ -53,18 +61,24 @@ pub(super) fn measure(data: &dyn Data, sums: &Mat, labels: &[usize]) -> Result<O
     let rows = sums.transpose();
     let totals: Vec<f64> = (0..rows.rows).map(|i| rows.row(i).iter().sum()).collect();
     let mut classes = vec![(0usize, 0.0, 0.0); 64];
-    for_each_point(data, |j, m| {
+    let mut nonzero = vec![];
+    let mut point = vec![0.0; rows.cols];
+    for j in (0..labels.len()).step_by(labels.len().div_ceil(LOOKED_AT)) {
+        point.fill(0.0);
+        data.entries(j, &mut |f, m| point[f] = m / scale)?;
         let (cluster, total) = (rows.row(labels[j]), totals[labels[j]]);
-        let length: f64 = m.iter().sum::<f64>() / scale;
-        for (m, s) in m.iter().zip(cluster) {
+        let length: f64 = point.iter().sum();
+        nonzero.extend(point.iter().copied().filter(|x| *x > 0.0));
+        for (m, s) in point.iter().zip(cluster) {
             let mean = length * s / total;
             if mean > 0.0 {
-                let class = (mean.log2().floor() as i32 - LOWEST).clamp(0, 63) as usize;
-                let class = &mut classes[class];
-                *class = (class.0 + 1, class.1 + mean, class.2 + (m / scale - mean).powi(2));
+                let class = &mut classes[(mean.log2().floor() as i32 - LOWEST).clamp(0, 63) as usize];
+                *class = (class.0 + 1, class.1 + mean, class.2 + (m - mean).powi(2));
             }
         }
-    })?;
+    }
+    nonzero.sort_by(f64::total_cmp);
+    let typical = nonzero.get(nonzero.len() / 2).copied().unwrap_or(0.0);
     let (all, squares) = classes.iter().fold((0.0, 0.0), |(a, b), c| (a + c.1, b + c.2));
     // The lowest class holds everything below it.
     let used = classes.iter().skip(1).filter(|c| c.0 >= ENOUGH && c.2 > 0.0);
@@ -77,5 +91,5 @@ pub(super) fn measure(data: &dyn Data, sums: &Mat, labels: &[usize]) -> Result<O
     let (mx, my) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
     let cross: f64 = x.iter().zip(&y).map(|(x, y)| (x - mx) * (y - my)).sum();
     let square: f64 = x.iter().map(|x| (x - mx).powi(2)).sum();
-    Ok((square > 0.0).then(|| Counts { slope: cross / square, dispersion: squares / all, classes }))
+    Ok((square > 0.0).then(|| Counts { slope: cross / square, dispersion: squares / all, typical, classes }))
 }

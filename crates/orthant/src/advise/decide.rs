@@ -8,10 +8,14 @@ pub const SAME: f64 = 0.97;
 pub const NARROW: f64 = 0.25;
 /// Strengths that vary less than this cannot tell how noise depends on them.
 pub const CONSTANT: f64 = 0.1;
-/// So many standard errors of the mean log-density make a difference.
-pub const CLEAR: f64 = 1.0;
-/// A lead in stability that settles what densities leave open.
-const STEADIER: f64 = 0.1;
+/// So many standard errors of the mean log-density tell the two laws of noise apart.
+const CLEAR: f64 = 0.25;
+/// Centres must be better than directions by so many standard errors,
+const CENTRES: f64 = 3.5;
+/// and are not better up to so many.
+const DIRECTIONS: f64 = 2.0;
+/// So many standard errors at most is stability worth: one for each tenth of it.
+const SAY: f64 = 2.0;
 /// Fewer points for each cluster say nothing.
 const FEWEST: usize = 5;
 
@@ -87,14 +91,12 @@ fn decisive(a: &Advice) -> Verdict {
         (Model::Onmf, Model::SphericalKMeans)
     };
     let scale = a.difference(Model::KMeans, angular);
+    // Should scaling influence the cluster? [P, Sec. 2.3, question 1] Where points of several directions meet at the
+    // origin, centres explain them too: they must be clearly better, and stability has a say.
     let steadier = a.model(Model::KMeans).stability_or_nan() - a.model(angular).stability_or_nan();
-    // Should scaling influence the cluster? [P, Sec. 2.3, question 1]
-    let scale_matters = if scale.1.abs() >= 2.0 * CLEAR || steadier.is_nan() || steadier.abs() < STEADIER {
-        scale.1
-    } else {
-        steadier.signum() * 2.0 * CLEAR
-    };
-    if scale_matters >= CLEAR {
+    let say = if steadier.is_nan() { 0.0 } else { (10.0 * steadier).clamp(-SAY, SAY) };
+    let scale_matters = scale.1 + say;
+    if scale_matters >= CENTRES {
         return Verdict::of(
             Model::KMeans,
             format!(
@@ -103,7 +105,7 @@ fn decisive(a: &Advice) -> Verdict {
             ),
         );
     }
-    if scale_matters > -CLEAR {
+    if scale_matters > DIRECTIONS {
         return Verdict::undecided(
             &[Model::KMeans, angular],
             format!(
@@ -130,7 +132,7 @@ fn decisive(a: &Advice) -> Verdict {
     }
     // Does the noise added to each point depend on its norm? [P, Sec. 2.3, question 2]
     let noise = a.difference(angular, other);
-    if noise.1 < 0.5 * CLEAR {
+    if noise.1 < CLEAR {
         return Verdict::undecided(
             &[Model::SphericalKMeans, Model::Onmf],
             format!(
@@ -173,7 +175,7 @@ fn beside(a: &Advice, verdict: &Verdict) -> Vec<String> {
     let stable: Vec<String> = a
         .models
         .iter()
-        .filter_map(|m| m.stability().map(|s| format!("{} {s:.2}", m.model.method().title)))
+        .filter_map(|m| m.stability().map(|s| format!("{} {s:.2}", m.model.title())))
         .collect();
     if !stable.is_empty() {
         reasons.push(format!(

@@ -7,92 +7,77 @@ use crate::error::Result;
 use crate::matrix::{Data, Mat};
 use crate::start::Stream;
 
-/// Numbers gathered at a time.
-const GATHERED: usize = 1 << 20;
-
-/// Calls `f` with the number and the entries (scaled) of every point.
-pub(super) fn for_each_point(data: &dyn Data, mut f: impl FnMut(usize, &[f64])) -> Result<()> {
-    let shape = data.shape();
-    let group = (GATHERED / shape.features.max(1)).clamp(1, shape.points.max(1));
-    for from in (0..shape.points).step_by(group) {
-        let numbers: Vec<usize> = (from..(from + group).min(shape.points)).collect();
-        let points = data.gather(&numbers)?.transpose();
-        numbers.iter().enumerate().for_each(|(at, &j)| f(j, points.row(at)));
-    }
-    Ok(())
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
+/// `mᵀx` and `‖m − cx‖²` for the factor c that `factor` makes of `(mᵀx, ‖x‖²)`; zeros are not visited, so the second
+/// is a sum over the entries and what x has elsewhere.
+fn against(data: &dyn Data, j: usize, x: &[f64], factor: impl Fn(f64) -> f64) -> Result<(f64, f64)> {
+    let mut dot = 0.0;
+    data.entries(j, &mut |f, m| dot += m * x[f])?;
+    let c = factor(dot);
+    let (mut near, mut seen) = (0.0, 0.0);
+    data.entries(j, &mut |f, m| {
+        near += (m - c * x[f]).powi(2);
+        seen += x[f] * x[f];
+    })?;
+    let all: f64 = x.iter().map(|x| x * x).sum();
+    Ok((dot, near + c * c * (all - seen).max(0.0)))
 }
 
 /// Along and across unit directions (features × k).
 pub(super) fn polar(data: &dyn Data, u: &Mat, labels: &[usize]) -> Result<Polar> {
     let rows = u.transpose();
     let mut polar = Polar::default();
-    for_each_point(data, |j, m| {
-        let u = rows.row(labels[j]);
-        let norm2 = dot(m, m);
-        let s = dot(m, u);
-        // A point at a right angle to its direction has no strength; the density needs one.
-        polar.strength.push(s.max(1e-9 * norm2.sqrt()));
-        polar.across2.push(m.iter().zip(u).map(|(m, u)| (m - s * u).powi(2)).sum());
-    })?;
+    for (j, &i) in labels.iter().enumerate() {
+        let (s, across2) = against(data, j, rows.row(i), |s| s)?;
+        polar.strength.push(s);
+        polar.across2.push(across2);
+    }
+    // A point at a right angle to its direction has no strength; the density needs one.
+    let least = 1e-9 * polar.strength.iter().sum::<f64>() / labels.len() as f64;
+    polar.strength.iter_mut().for_each(|s| *s = s.max(least).max(f64::MIN_POSITIVE));
     Ok(polar)
 }
 
 /// Squared distances from centres (features × k, of the scaled data).
 pub(super) fn distances2(data: &dyn Data, centres: &Mat, labels: &[usize]) -> Result<Vec<f64>> {
     let rows = centres.transpose();
-    let mut distances = vec![];
-    for_each_point(data, |j, m| {
-        let c = rows.row(labels[j]);
-        distances.push(m.iter().zip(c).map(|(m, c)| (m - c).powi(2)).sum());
-    })?;
-    Ok(distances)
+    let distance = |(j, &i): (usize, &usize)| Ok(against(data, j, rows.row(i), |_| 1.0)?.1);
+    labels.iter().enumerate().map(distance).collect()
 }
 
 /// In how many dimensions the noise across is spread, from 1 to features − 1: the residuals r of two points of
-/// a cluster have `E cos²(r, r′) = 1/p` where the noise is round in p dimensions.
-pub(super) fn dimensions(data: &dyn Data, u: &Mat, labels: &[usize], seed: u64) -> Result<f64> {
+/// a cluster have `E cos²(r, r′) = 1/p` where the noise is round in p dimensions. With `r = m − su` and a unit u,
+/// `rᵀr′ = mᵀm′ − ss′`.
+pub(super) fn dimensions(
+    data: &dyn Data,
+    polar: &Polar,
+    labels: &[usize],
+    k: usize,
+    seed: u64,
+) -> Result<f64> {
     const PAIRS: usize = 1000;
     let features = data.shape().features;
-    let mut members: Vec<Vec<usize>> = vec![vec![]; u.cols];
+    let mut members: Vec<Vec<usize>> = vec![vec![]; k];
     labels.iter().enumerate().for_each(|(j, &i)| members[i].push(j));
     let mut random = Stream { seed, run: 1 << 51 }.generator();
-    let mut pairs = vec![];
+    let (mut sum, mut count) = (0.0, 0usize);
+    let mut spread_out = vec![0.0; features];
     for _ in 0..PAIRS {
         let first = random.random_range(0..labels.len());
         let own = &members[labels[first]];
         let second = own[random.random_range(0..own.len())];
-        if first != second {
-            pairs.push([first, second]);
+        let lengths2 = polar.across2[first] * polar.across2[second];
+        if first == second || lengths2 <= 0.0 {
+            continue;
         }
-    }
-    let rows = u.transpose();
-    let (mut sum, mut count) = (0.0, 0usize);
-    let group = (GATHERED / 2 / features.max(1)).max(1);
-    for group in pairs.chunks(group) {
-        let points = data.gather(group.as_flattened())?.transpose();
-        for (at, [first, _]) in group.iter().enumerate() {
-            let u = rows.row(labels[*first]);
-            let residual = |m: &[f64]| {
-                let s = dot(m, u);
-                m.iter().zip(u).map(|(m, u)| m - s * u).collect::<Vec<f64>>()
-            };
-            let (a, b) = (residual(points.row(2 * at)), residual(points.row(2 * at + 1)));
-            let lengths2 = dot(&a, &a) * dot(&b, &b);
-            if lengths2 > 0.0 {
-                sum += dot(&a, &b).powi(2) / lengths2;
-                count += 1;
-            }
-        }
+        let mut product = -polar.strength[first] * polar.strength[second];
+        data.entries(first, &mut |f, m| spread_out[f] = m)?;
+        data.entries(second, &mut |f, m| product += m * spread_out[f])?;
+        data.entries(first, &mut |f, _| spread_out[f] = 0.0)?;
+        sum += product * product / lengths2;
+        count += 1;
     }
     let most = (features as f64 - 1.0).max(1.0);
-    if sum <= 0.0 {
-        return Ok(most);
-    }
-    Ok((count as f64 / sum).clamp(1.0, most))
+    Ok(if sum > 0.0 { (count as f64 / sum).clamp(1.0, most) } else { most })
 }
 
 /// How the noise across grows with the strength: as `strength^slope`.

@@ -55,7 +55,7 @@ pub struct Advise {
 
 impl Default for Advise {
     fn default() -> Self {
-        Advise { k: None, runs: 10, divisions: 5, most_points: 4000, seed: 0 }
+        Advise { k: None, runs: 10, divisions: 5, most_points: 2000, seed: 0 }
     }
 }
 
@@ -228,20 +228,51 @@ pub fn advise(data: &dyn Data, ask: &Advise, observer: &mut dyn Observer) -> Res
     let usable = usable(data);
     let points = sample(&usable, ask.most_points.max(1), Stream { seed: ask.seed, run: 1 << 52 });
     let part = data.select(&points)?;
-    let k = match ask.k {
-        Some(k) => k.min(points.len()),
-        None => {
-            let most = ChooseK::default().most.min(points.len());
-            let ask = ChooseK { least: 2.min(most), most, seed: ask.seed, ..ChooseK::default() };
-            choose_k(&*part, &ask, observer)?.candidates.first().map_or(1, |c| c.k)
-        }
+    let mut advice = match ask.k {
+        Some(k) => fit_and_measure(&*part, k.min(points.len()), ask, observer)?,
+        None => without_k(&*part, ask, observer)?,
     };
-    let mut advice = fit_and_measure(&*part, k, ask, observer)?;
     advice.usable = usable.len();
     advice.disagreements.iter_mut().for_each(|d| d.point = points[d.point]);
     advice.points = points;
     advice.verdict = decide::decide(&advice);
     Ok(advice)
+}
+
+/// With the first candidate of `choose_k`; that is a number of directions, so the number of centres that explains the
+/// points best is tried as well, and used if it explains them better.
+fn without_k(data: &dyn Data, ask: &Advise, observer: &mut dyn Observer) -> Result<Advice> {
+    const MOST: usize = 12;
+    let n = data.shape().points;
+    let most = MOST.min(n);
+    let range = ChooseK { least: 2.min(most), most, seed: ask.seed, ..ChooseK::default() };
+    let k = choose_k(data, &range, observer)?.candidates.first().map_or(1, |c| c.k);
+    let advice = fit_and_measure(data, k, ask, observer)?;
+    // Every cluster has as many parameters as the noise has dimensions, and one more. (BIC)
+    let price = 0.5 * (advice.dimensions + 1.0) * (n as f64).ln() / n as f64;
+    let directions = advice.model(Model::Onmf).density.max(advice.model(Model::SphericalKMeans).density);
+    let (mut best, mut centres) = (directions - price * k as f64, k);
+    let scale = data.facts().scale;
+    for count in (2..=most).filter(|_| !advice.cancelled) {
+        let method = Model::KMeans.method();
+        let found = fit(data, method, count, ask.runs.div_ceil(2), ask.seed, method.title, observer)?;
+        if found.cancelled {
+            break;
+        }
+        let labels: Vec<usize> = found.solution.labels.iter().map(|&l| l.max(0) as usize).collect();
+        let distances = measure::distances2(data, &found.solution.centroids.map(|x| x * scale), &labels)?;
+        let densities = likelihood::centres(&distances, &labels, count, advice.dimensions, floor(data));
+        let density = densities.iter().sum::<f64>() / n as f64 - price * count as f64;
+        if density > best {
+            (best, centres) = (density, count);
+        }
+    }
+    if centres == k { Ok(advice) } else { fit_and_measure(data, centres, ask, observer) }
+}
+
+/// Noise below rounding is no noise.
+fn floor(data: &dyn Data) -> f64 {
+    1e-20 * data.facts().norm2 / data.shape().points as f64
 }
 
 /// Everything but the verdict; points are numbered as in `data`, which has no zero points.
@@ -262,10 +293,8 @@ fn fit_and_measure(data: &dyn Data, k: usize, ask: &Advise, observer: &mut dyn O
     let onmf = fits.iter().find(|f| f.0 == Model::Onmf).expect("it was asked for");
     let (directions, own) = (onmf.2.directions.clone(), onmf.1.clone());
     let polar = measure::polar(data, &directions, &own)?;
-    let dimensions = measure::dimensions(data, &directions, &own, ask.seed)?;
-    let mean_norm2 = data.facts().norm2 / data.shape().points as f64;
-    // Noise below rounding is no noise.
-    let floor = 1e-20 * mean_norm2;
+    let dimensions = measure::dimensions(data, &polar, &own, k, ask.seed)?;
+    let floor = floor(data);
     let mut models = vec![];
     let mut known = None;
     for (model, labels, solution) in fits {

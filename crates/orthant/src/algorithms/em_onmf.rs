@@ -6,7 +6,9 @@
 //!
 //! Departure: within a pass a direction takes one power step, `uᵢ ← Σ (mⱼᵀuᵢ)mⱼ`, which raises the
 //! objective as well and needs no pass of its own. When labels repeat under it, the exact vectors are
-//! computed and the points reassigned; only labels that are stable under exact vectors end a run.
+//! computed and the points reassigned; only labels that are stable under exact vectors end a run. Points that
+//! belong to two clusters equally well may change between them for ever: a run also ends when exact vectors explain
+//! no more than the last time.
 
 use super::Algorithm;
 use super::lloyd::{Lloyd, Model};
@@ -14,7 +16,7 @@ use crate::error::Result;
 use crate::matrix::{Mat, Rule, Store};
 use crate::prepare::Problem;
 use crate::run::State;
-use crate::singular::dominant;
+use crate::singular::dominant_within;
 use crate::start::{Start, Stream};
 
 /// EM-ONMF with its parameters.
@@ -29,6 +31,9 @@ impl Default for EmOnmf {
         EmOnmf { max_iterations: 100 }
     }
 }
+
+/// How exact "exact" directions are: labels hang on them, but no figure that is reported.
+const EXACT: f64 = 1e-7;
 
 #[derive(Clone)]
 pub(super) struct Directions;
@@ -46,7 +51,7 @@ impl Model for Directions {
     }
 
     fn exact(&self, problem: &Problem, store: &mut dyn Store, runs: &[usize], u: Mat) -> Result<Option<Mat>> {
-        Ok(Some(dominant(problem.data, store, runs, &u)?.u))
+        Ok(Some(dominant_within(problem.data, store, runs, &u, EXACT)?.u))
     }
 }
 

@@ -8,13 +8,13 @@ use rand_chacha::ChaCha8Rng;
 use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
 use crate::matrix::data::Assigned;
-use crate::matrix::{Mat, Rule, Store};
+use crate::matrix::{Mat, Rule, Store, in_order};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State};
 use crate::start::{Start, Stream, centroids};
 
 /// What they differ in.
-pub(super) trait Model {
+pub(super) trait Model: Sync {
     const RULE: Rule;
     /// Whether a larger objective is better.
     const MOST: bool = false;
@@ -61,6 +61,16 @@ pub(super) struct Run {
     generator: ChaCha8Rng,
     /// Whether `u` is exact for the present labels.
     exact: bool,
+    /// The objective when it was last exact; infinite before.
+    settled: f64,
+    /// What the partition explains in the sense of ONMF, once the run has ended under exact directions.
+    explained: Option<f64>,
+}
+
+impl Run {
+    fn new(u: Mat, generator: ChaCha8Rng) -> Self {
+        Run { u, generator, exact: false, settled: f64::INFINITY, explained: None }
+    }
 }
 
 pub(super) struct Lloyd<'a, M> {
@@ -83,7 +93,7 @@ impl<'a, M: Model> Lloyd<'a, M> {
         for stream in streams {
             let mut generator = stream.generator();
             let u = centroids(start, problem, &mut *store, M::RULE, &mut generator)?;
-            runs.push(Run { u, generator, exact: false });
+            runs.push(Run::new(u, generator));
         }
         Ok(Lloyd { model, problem, store: problem.data.store()?, runs })
     }
@@ -95,7 +105,7 @@ impl<'a, M: Model> Lloyd<'a, M> {
         store: Box<dyn Store + 'a>,
         runs: Vec<(Mat, ChaCha8Rng)>,
     ) -> Self {
-        let runs = runs.into_iter().map(|(u, generator)| Run { u, generator, exact: false }).collect();
+        let runs = runs.into_iter().map(|(u, generator)| Run::new(u, generator)).collect();
         Lloyd { model, problem, store, runs }
     }
 
@@ -128,43 +138,56 @@ impl<M: Model> State for Lloyd<'_, M> {
     fn step(&mut self, active: &[usize]) -> Result<Vec<Progress>> {
         let k = self.problem.k;
         let points = self.problem.data.shape().points;
-        let side_by_side = Mat::beside(&active.iter().map(|&run| &self.runs[run].u).collect::<Vec<_>>());
-        let Assigned { sums, weight, value, changed } =
-            self.store.assign_and_sum(&side_by_side, M::RULE, active)?;
+        let norm2 = self.problem.facts().norm2;
+        let u: Vec<&Mat> = active.iter().map(|&run| &self.runs[run].u).collect();
+        let assigned = self.store.assign_and_sum(&u, M::RULE, active)?;
         let mut progress = vec![];
-        let mut repeated = vec![];
-        for (r, &run) in active.iter().enumerate() {
-            let own = r * k..(r + 1) * k;
-            let objective = self.model.objective(self.problem, value[own.clone()].iter().sum());
+        let (mut moving, mut repeated) = (vec![], vec![]);
+        for (Assigned { sums, weight, value, changed }, &run) in assigned.into_iter().zip(active) {
+            let changed = changed[0];
+            let value: f64 = value.iter().sum();
+            let objective = self.model.objective(self.problem, value);
             // A cluster that lost its points starts anew, and the run goes on: unless nothing is left to explain.
-            let settled = changed[r] == 0
-                && (weight[own.clone()].iter().all(|w| *w > 0.0)
-                    || self.model.explains_all(self.problem, objective));
-            let converged = settled && self.runs[run].exact;
-            progress.push(Progress { objective, residual: changed[r] as f64 / points as f64, converged });
+            let settled = changed == 0
+                && (weight.iter().all(|w| *w > 0.0) || self.model.explains_all(self.problem, objective));
+            let state = &mut self.runs[run];
+            let mut converged = settled && state.exact;
+            if state.exact && weight.iter().all(|w| *w > 0.0) {
+                // Points that go to and fro between equals gain nothing.
+                converged |= objective >= state.settled - 1e-12 * norm2;
+                state.settled = objective;
+            }
+            progress.push(Progress { objective, residual: changed as f64 / points as f64, converged });
             if converged {
+                state.explained = (M::RULE == Rule::Power).then_some(value);
                 continue;
             }
-            self.runs[run].u = self.model.centroids(sums.columns(own.clone()), &weight[own.clone()]);
-            self.runs[run].exact = false;
+            state.exact = false;
             if settled {
-                repeated.push((r, run));
+                repeated.push((progress.len() - 1, run, weight.clone()));
             }
-            self.mend(run, &weight[own])?;
+            moving.push((run, sums, weight));
+        }
+        // Runs do not depend on each other.
+        let model = &self.model;
+        let new = in_order(moving, |(run, sums, weight)| (run, model.centroids(sums, &weight), weight));
+        for (run, u, weight) in new {
+            self.runs[run].u = u;
+            self.mend(run, &weight)?;
         }
         // Labels that repeat under approximate centroids are not yet those of the method.
         if !repeated.is_empty() {
-            let runs: Vec<usize> = repeated.iter().map(|&(_, run)| run).collect();
+            let runs: Vec<usize> = repeated.iter().map(|(_, run, _)| *run).collect();
             let guess = Mat::beside(&runs.iter().map(|&run| &self.runs[run].u).collect::<Vec<_>>());
             match self.model.exact(self.problem, &mut *self.store, &runs, guess)? {
                 Some(exact) => {
-                    for (at, &(r, run)) in repeated.iter().enumerate() {
-                        self.runs[run].u = exact.columns(at * k..(at + 1) * k);
-                        self.runs[run].exact = true;
-                        self.mend(run, &weight[r * k..(r + 1) * k])?;
+                    for (at, (_, run, weight)) in repeated.iter().enumerate() {
+                        self.runs[*run].u = exact.columns(at * k..(at + 1) * k);
+                        self.runs[*run].exact = true;
+                        self.mend(*run, weight)?;
                     }
                 }
-                None => repeated.iter().for_each(|&(r, _)| progress[r].converged = true),
+                None => repeated.iter().for_each(|(r, ..)| progress[*r].converged = true),
             }
         }
         Ok(progress)
@@ -174,6 +197,10 @@ impl<M: Model> State for Lloyd<'_, M> {
         let objective = self.model.final_objective(self.problem, &mut *self.store, run)?;
         let centroids = self.model.directions(&self.runs[run].u);
         Ok(Conclusion { centroids, objective, negativity: 0.0, orthogonality: 0.0 })
+    }
+
+    fn explained(&self, run: usize) -> Option<f64> {
+        self.runs[run].explained
     }
 
     fn store(&mut self) -> &mut dyn Store {
@@ -186,6 +213,7 @@ impl<M: Model> State for Lloyd<'_, M> {
             let position = run.generator.get_word_pos();
             saved.words.extend([u64::from(run.exact), position as u64, (position >> 64) as u64]);
             saved.numbers.push(run.u.data.clone());
+            saved.numbers.push(vec![run.settled, run.explained.unwrap_or(f64::NAN)]);
             saved.labels.push(self.store.labels(at)?);
         }
         Ok(saved)
@@ -198,6 +226,9 @@ impl<M: Model> State for Lloyd<'_, M> {
             run.exact = saved.word()? == 1;
             run.generator.set_word_pos(u128::from(saved.word()?) | u128::from(saved.word()?) << 64);
             run.u.data = saved.numbers(run.u.data.len())?;
+            let reached = saved.numbers(2)?;
+            run.settled = reached[0];
+            run.explained = Some(reached[1]).filter(|x| !x.is_nan());
             self.store.set_labels(at, &saved.labels(points)?)?;
         }
         Ok(())

@@ -28,12 +28,12 @@ pub(super) fn group(data: &dyn Data, store: &mut dyn Store, clusters: &[i32], co
         u = Mat::beside(&[&u, &new]);
     }
     for _ in 0..ROUNDS {
-        let sums = store.assign_and_sum(&u, Rule::Power, &[0])?.sums.with_unit_columns();
+        let sums = store.assign_and_sum(&[&u], Rule::Power, &[0])?.remove(0).sums.with_unit_columns();
         // A direction that no point chose stays where it is.
         let chosen: Vec<bool> = sums.column_norms2().iter().map(|&n| n > 0.0).collect();
         u = Mat::from_fn(features, u.cols, |f, i| if chosen[i] { sums[(f, i)] } else { u[(f, i)] });
     }
-    store.assign_and_sum(&u, Rule::Power, &[0])?;
+    store.assign_and_sum(&[&u], Rule::Power, &[0])?;
     let mut labels = store.labels(0)?;
     let mut parts: Vec<(i32, i32)> = labels.iter().copied().zip(clusters.iter().copied()).collect();
     parts.retain(|&(group, cluster)| group >= 0 && cluster >= 0);

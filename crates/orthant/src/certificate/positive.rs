@@ -65,11 +65,11 @@ pub(super) fn factorise(b: &mut Mat) -> bool {
             let columns = strip..(strip + STRIP).min(n);
             let count = columns.len();
             let right = Mat::from_fn(width, count, |t, c| panel[(columns.start - to + c) * width + t]);
-            let right = &dense::Packed::new(&right);
+            let right = &dense::Packed::new(&right, 1.0);
             let rows = below[(strip - to) * n..].par_chunks_mut(PANEL * n);
             rows.zip(panel[(strip - to) * width..].par_chunks(PANEL * width)).for_each(|(rows, left)| {
                 let mut product = vec![0.0; left.len() / width * count];
-                run(dense::Scores { x: left, features: width, scale: 1.0, u: right, out: &mut product });
+                run(dense::Scores { x: left, features: width, u: right, out: &mut product });
                 for (row, product) in rows.chunks_exact_mut(n).zip(product.chunks_exact(count)) {
                     row[columns.clone()].iter_mut().zip(product).for_each(|(x, p)| *x -= p);
                 }

@@ -90,17 +90,28 @@ pub enum Rule {
     Kl,
 }
 
-/// What [`Store::assign_and_sum`] returns for the starts it was given, side by side.
+/// What [`Store::assign_and_sum`] returns for each start.
 #[derive(Debug, Clone)]
 pub struct Assigned {
-    /// features × (starts·k): the clusters' sums.
+    /// features × k: the clusters' sums.
     pub sums: Mat,
-    /// starts·k: `Σw` of each cluster's points.
+    /// `Σw` of each cluster's points.
     pub weight: Vec<f64>,
-    /// starts·k: each cluster's share of the value.
+    /// Each cluster's share of the value.
     pub value: Vec<f64>,
-    /// For each start, how many points changed their cluster.
+    /// How many points changed their cluster.
     pub changed: Vec<usize>,
+}
+
+/// Dominant vectors and squared singular values of clusters.
+#[derive(Debug, Clone)]
+pub struct Dominant {
+    /// features × k (side by side for several starts), unit columns; zero for an empty cluster.
+    pub u: Mat,
+    /// `σ₁²` of each cluster.
+    pub sigma2: Vec<f64>,
+    /// Passes over the data.
+    pub passes: usize,
 }
 
 /// The V step of ONP-MF that was chosen: `V ← root·(V + beta·D)`, then `Λ ← max(0, Λ − alpha·V)`.
@@ -194,6 +205,8 @@ pub trait Data: Send + Sync {
     fn facts(&self) -> &Facts;
     /// Some points (scaled), as the columns of a features × count matrix.
     fn gather(&self, points: &[usize]) -> Result<Mat>;
+    /// Calls `f` with the feature and the value (scaled) of every stored entry of a point.
+    fn entries(&self, point: usize, f: &mut dyn FnMut(usize, f64)) -> Result<()>;
     /// Some points as data of their own, with their weights: a copy, for samples and halves.
     fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>>;
     /// The points at the given fractions (in [0, 1)) of the summed weights, one after the other and none
@@ -211,8 +224,17 @@ pub trait Data: Send + Sync {
 /// arrays come into being when they are first written. V holds `√wⱼ·vⱼ`, so that `VVᵀ` is a plain sum.
 pub trait Store: Send {
     /// Assigns every point to one of k clusters, for several starts at once, and sums what the points
-    /// add. `u` is features × (starts·k); `starts` names the arrays of labels.
-    fn assign_and_sum(&mut self, u: &Mat, rule: Rule, starts: &[usize]) -> Result<Assigned>;
+    /// add. There is one `u` (features × k) for each start; `starts` names the arrays of labels, all different.
+    fn assign_and_sum(&mut self, u: &[&Mat], rule: Rule, starts: &[usize]) -> Result<Vec<Assigned>>;
+    /// The dominant vectors of the clusters of each start, from guesses (features × k); `None` where the directions
+    /// are not longer than the data, and whoever asks had better iterate on those with `sum_by_label`.
+    fn dominant(
+        &mut self,
+        k: usize,
+        guesses: &[&Mat],
+        tolerance: f64,
+        starts: &[usize],
+    ) -> Result<Option<Vec<Dominant>>>;
     /// `Σ_{j in πᵢ} w(mⱼᵀuᵢ)mⱼ` with the labels as they are: the Gram matrix of every cluster times a vector.
     fn sum_by_label(&mut self, u: &Mat, starts: &[usize]) -> Result<Mat>;
     /// What the points of each cluster add by `rule`, with the labels of a start as they are. (For

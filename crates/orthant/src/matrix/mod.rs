@@ -2,6 +2,7 @@
 
 pub mod data;
 mod dense;
+pub(crate) mod dominant;
 pub(crate) mod kernels;
 mod local;
 mod small;
@@ -10,8 +11,8 @@ mod sparse;
 pub use data::{Data, Facts, Precision, Rule, Shape, Store};
 pub use dense::Dense;
 pub use kernels::{Real, machine};
-pub(crate) use local::change;
 pub use local::{AnyPoints, open, open_any};
+pub(crate) use local::{change, in_order};
 pub use small::Mat;
 pub use sparse::{Csr, Index};
 

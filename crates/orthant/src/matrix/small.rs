@@ -8,6 +8,9 @@ use super::kernels::{dense, dot, run, tall};
 /// Products of fewer multiplications than this are not worth a second thread.
 const LARGE: usize = 1 << 20;
 
+/// Rows that are walked together where columns are few.
+const ROWS: usize = 8;
+
 /// A row-major float64 matrix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mat {
@@ -126,11 +129,11 @@ impl Mat {
         if features == 0 || width == 0 {
             return product;
         }
-        let u = &dense::Packed::new(b);
+        let u = &dense::Packed::new(b, 1.0);
         // Rows do not depend on each other: any cut gives the same bits.
         let rows = if self.data.len() * width < LARGE { self.rows } else { 64 };
         let parts = product.data.par_chunks_mut(rows * width).zip(self.data.par_chunks(rows * features));
-        parts.for_each(|(out, x)| run(dense::Scores { x, features, scale: 1.0, u, out }));
+        parts.for_each(|(out, x)| run(dense::Scores { x, features, u, out }));
         product
     }
 
@@ -154,13 +157,11 @@ impl Mat {
 
     /// Squared norms of the columns.
     pub fn column_norms2(&self) -> Vec<f64> {
-        let mut norms = vec![0.0; self.cols];
-        for i in 0..self.rows {
-            for (norm, &x) in norms.iter_mut().zip(self.row(i)) {
-                *norm += x * x;
-            }
-        }
-        norms
+        // Several rows at a time: k numbers alone would not fill a vector.
+        let mut sums = vec![0.0; ROWS * self.cols];
+        let rows = self.data.chunks(sums.len().max(1));
+        rows.for_each(|rows| sums.iter_mut().zip(rows).for_each(|(sum, x)| *sum += x * x));
+        (0..self.cols).map(|i| (0..ROWS).map(|row| sums[row * self.cols + i]).sum()).collect()
     }
 
     /// Every entry through `f`.
@@ -171,11 +172,9 @@ impl Mat {
 
     /// Column j multiplied by `factors[j]`.
     pub fn scale_columns(&mut self, factors: &[f64]) {
-        for row in self.data.chunks_exact_mut(self.cols.max(1)) {
-            for (x, &s) in row.iter_mut().zip(factors) {
-                *x *= s;
-            }
-        }
+        let factors = factors.repeat(ROWS);
+        let rows = self.data.chunks_mut((ROWS * self.cols).max(1));
+        rows.for_each(|rows| rows.iter_mut().zip(&factors).for_each(|(x, s)| *x *= s));
     }
 
     /// `A + s·B`.
@@ -187,14 +186,17 @@ impl Mat {
     /// Columns divided by their norms; columns that are zero stay so.
     pub fn with_unit_columns(mut self) -> Mat {
         // Two steps, so that columns as small as 1e-200 keep their direction.
-        let mut largest = vec![0.0f64; self.cols];
-        for row in self.data.chunks_exact(self.cols.max(1)) {
-            for (l, &x) in largest.iter_mut().zip(row) {
-                *l = l.max(x.abs());
-            }
-        }
+        let mut largest = vec![0.0f64; ROWS * self.cols];
+        let rows = self.data.chunks((ROWS * self.cols).max(1));
+        rows.for_each(|rows| largest.iter_mut().zip(rows).for_each(|(l, x)| *l = l.max(x.abs())));
+        let largest =
+            (0..self.cols).map(|i| (0..ROWS).map(|r| largest[r * self.cols + i]).fold(0.0, f64::max));
+        let largest: Vec<f64> = largest.collect();
         let inverse = |x: &f64| if *x > 0.0 { 1.0 / x } else { 0.0 };
-        self.scale_columns(&largest.iter().map(inverse).collect::<Vec<_>>());
+        // Only where squares could leave the range of numbers.
+        if largest.iter().any(|l| *l > 0.0 && !(1e-100..1e100).contains(l)) {
+            self.scale_columns(&largest.iter().map(inverse).collect::<Vec<_>>());
+        }
         let norms: Vec<f64> = self.column_norms2().iter().map(|n| n.sqrt()).collect();
         self.scale_columns(&norms.iter().map(inverse).collect::<Vec<_>>());
         self

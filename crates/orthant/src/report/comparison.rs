@@ -1,10 +1,9 @@
 //! The page of several methods side by side: `compare`, `demo`, and parts of larger pages.
 
-use serde::Serialize;
-
 use super::chart::{Axis, Lines, Marker, Series, lines};
 use super::number::{decimals, seconds, significant};
-use super::page::{Page, Table, escape, fill, page, shortened, table};
+use super::page::{Table, shortened, table};
+use super::parts::{Parts, paragraph};
 use super::picture::{Row, rows_of_maps};
 use super::{Made, chart::Line};
 use crate::error::Result;
@@ -234,56 +233,17 @@ pub fn sweep_chart(sweep: &Sweep) -> Lines {
 
 /// The page.
 pub fn comparison(input: &Comparison) -> Result<String> {
-    #[derive(Serialize)]
-    struct Part {
-        id: String,
-        title: String,
-        content: String,
-        caption: String,
-        chart: bool,
-    }
-    #[derive(Serialize)]
-    struct Context<'a> {
-        parts: &'a [Part],
-        command: Option<&'a str>,
-        notes: &'a [String],
-        facts: Vec<(&'static str, String)>,
-    }
-    let mut parts = vec![];
-    let mut add = |title: &str, content: String, caption: &str, chart: bool| {
-        let id = format!("part-{}", parts.len() + 1);
-        parts.push(Part { id, title: title.into(), content, caption: caption.into(), chart });
-    };
+    let mut parts = Parts::default();
     for contest in &input.contests {
-        add(&contest.title, self::contest(&contest.methods), &contest.caption, false);
+        parts.add(&contest.title, self::contest(&contest.methods), &contest.caption, false);
     }
     for sweep in &input.sweeps {
-        add(&sweep.title, self::sweep(sweep), &sweep.caption, true);
+        parts.add(&sweep.title, self::sweep(sweep), &sweep.caption, true);
     }
     for gallery in &input.galleries {
-        add(&gallery.title, rows_of_maps(&gallery.rows)?, &gallery.caption, false);
+        parts.add(&gallery.title, rows_of_maps(&gallery.rows)?, &gallery.caption, false);
     }
-    let made = &input.made;
-    let version = made.version.unwrap_or(env!("CARGO_PKG_VERSION"));
-    let mut facts = vec![("version", format!("Orthant {version}"))];
-    facts.extend(made.date.map(|d| ("date", d.to_string())));
-    facts.extend(made.threads.map(|t| ("threads", t.to_string())));
-    facts.extend(made.read_seconds.map(|s| ("reading", seconds(s))));
-    let body = fill(
-        include_str!("templates/comparison.html"),
-        Context { parts: &parts, command: made.command, notes: made.notes, facts },
-    )?;
-    let mut contents: Vec<(String, String)> =
-        parts.iter().map(|p| (p.id.clone(), shortened(&p.title, 40))).collect();
-    contents.push(("made".into(), "How it was made".into()));
-    page(&Page {
-        title: shortened(input.title, 200),
-        kicker: "Orthant · methods side by side".into(),
-        lead: format!("<p>{}</p>", escape(input.lead)),
-        contents,
-        body,
-        footer: format!("Made by Orthant {version}. This page is one file and loads nothing."),
-    })
+    parts.page(input.title, "Orthant · methods side by side", paragraph(input.lead), &input.made)
 }
 
 #[cfg(test)]

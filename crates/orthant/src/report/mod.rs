@@ -14,11 +14,14 @@
 //! # Ok::<(), orthant::Error>(())
 //! ```
 //!
-//! [`html`] makes the page of one result, [`comparison()`] that of several methods, [`pictures`] the
+//! [`html`] makes the page of one result, [`comparison()`] that of several methods, [`advice()`] and
+//! [`choice()`] those of the studies before a result, [`pictures`] the
 //! files beside it. [`chart`], [`picture`] and [`page`](mod@page) are the parts, for pages of other kinds.
 
+mod advice;
 mod certainty;
 pub mod chart;
+mod choice;
 pub mod colour;
 mod comparison;
 mod curves;
@@ -27,6 +30,7 @@ mod made;
 mod maps;
 pub mod number;
 pub mod page;
+mod parts;
 pub mod picture;
 mod sections;
 #[cfg(test)]
@@ -34,6 +38,8 @@ mod tests;
 mod truth;
 mod words;
 
+pub use advice::{Advised, advice};
+pub use choice::{Chosen, choice};
 pub use comparison::{
     Compared, Comparison, Contest, Curve, Gallery, Mean, Sweep, comparison, contest, sweep, sweep_chart,
 };

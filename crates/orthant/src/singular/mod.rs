@@ -6,7 +6,7 @@ mod clusters;
 mod subspace;
 mod top;
 
-pub use clusters::{Dominant, dominant};
+pub use clusters::{Dominant, dominant, dominant_within};
 pub(crate) use subspace::Subspace;
 pub(crate) use top::orthonormalize_rows;
 pub use top::{Singular, right_vectors, top};

@@ -32,6 +32,9 @@ const SEED: u64 = 0x5EED_0F57;
 /// Data without structure may need more; not to have converged is no failure, but is told by the slack.
 const MOST_STEPS: usize = 200;
 
+/// Bytes of basis and images; with many features a shorter basis starts again more often instead.
+const BASIS: usize = 256 << 20;
+
 /// Columns, each contiguous.
 pub(super) type Columns = Vec<Vec<f64>>;
 
@@ -81,7 +84,9 @@ pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
         // Products are rounded to float32 on the way.
         Precision::F32 => (1e-6, 1e-7),
     };
-    let most = (10 * wanted).max(64) + wanted;
+    // Basis and images together hold at most so many bytes, unless fewer columns would no longer converge.
+    let room = (BASIS / (16 * m.max(1))).max(4 * wanted + 8);
+    let most = (10 * wanted).max(64).min(room) + wanted;
     let whole = m <= (4 * wanted).max(64);
 
     let mut basis: Columns = if whole {

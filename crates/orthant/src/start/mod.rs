@@ -144,7 +144,7 @@ pub fn v(start: &Start, problem: &Problem, store: &mut dyn Store, stream: Stream
         }
         Start::Residual | Start::Centroids(_) => {
             let u = centroids(start, problem, store, Rule::Power, &mut stream.generator())?;
-            store.assign_and_sum(&u, Rule::Power, &[0])?;
+            store.assign_and_sum(&[&u], Rule::Power, &[0])?;
             given::indicator(problem, store, Some(stream))?;
             Ok(None)
         }

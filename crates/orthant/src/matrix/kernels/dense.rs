@@ -21,14 +21,15 @@ const fn longest<T>() -> usize {
 }
 
 impl<T: Real> Packed<T> {
-    pub(crate) fn new(u: &Mat) -> Self {
+    /// `scale`, a power of two, is multiplied in here once instead of into every entry of the data.
+    pub(crate) fn new(u: &Mat, scale: f64) -> Self {
         let (features, width, l) = (u.rows, u.cols, longest::<T>());
         if width >= l || features < 2 * l {
             let pitch = width.next_multiple_of(l);
             let mut rows = vec![T::default(); features * pitch];
             for f in 0..features {
                 for (out, &x) in rows[f * pitch..].iter_mut().zip(u.row(f)) {
-                    *out = T::of(x);
+                    *out = T::of(x * scale);
                 }
             }
             Packed::Outer { rows, pitch, width }
@@ -37,7 +38,7 @@ impl<T: Real> Packed<T> {
             let mut rows = vec![T::default(); width * pitch];
             for f in 0..features {
                 for (i, &x) in u.row(f).iter().enumerate() {
-                    rows[i * pitch + f] = T::of(x);
+                    rows[i * pitch + f] = T::of(x * scale);
                 }
             }
             Packed::Dots { rows, pitch, width }
@@ -45,12 +46,11 @@ impl<T: Real> Packed<T> {
     }
 }
 
-/// `out[p, i] = scale · x_pᵀuᵢ` for the points of one block.
+/// `out[p, i] = x_pᵀuᵢ` for the points of one block; the scale of the data is in `u`.
 pub(crate) struct Scores<'a, T> {
     /// Points, `features` numbers each.
     pub x: &'a [T],
     pub features: usize,
-    pub scale: T,
     pub u: &'a Packed<T>,
     /// points × width.
     pub out: &'a mut [f64],
@@ -61,7 +61,6 @@ pub(crate) struct Scores<'a, T> {
 fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize>(
     x: &[T],
     features: usize,
-    scale: T,
     u: &[T],
     pitch: usize,
     out: &mut [f64],
@@ -74,9 +73,6 @@ fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize
         let mut points = [[T::default(); L]; P];
         for p in 0..P {
             points[p] = load(x, p * features + f);
-            for l in 0..L {
-                points[p][l] = points[p][l].times(scale);
-            }
         }
         for c in 0..C {
             let column: [T; L] = load(u, c * pitch + f);
@@ -90,10 +86,7 @@ fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize
     }
     if whole < features {
         for p in 0..P {
-            let mut point: [T; L] = load_part(x, p * features + whole, features - whole);
-            for l in 0..L {
-                point[l] = point[l].times(scale);
-            }
+            let point: [T; L] = load_part(x, p * features + whole, features - whole);
             for c in 0..C {
                 let column: [T; L] = load(u, c * pitch + whole);
                 for l in 0..L {
@@ -109,28 +102,58 @@ fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize
     }
 }
 
-/// All columns for P points, C at a time.
+/// All columns for P points, C at a time: as many sums as the registers hold. With 16 of them (32 for vectors of
+/// 64 bytes) a tile of 4 × 3 or 2 × 6 sums leaves room for what is loaded.
 #[inline(always)]
 fn dots_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
     x: &[T],
     features: usize,
-    scale: T,
     u: &[T],
     pitch: usize,
     out: &mut [f64],
     width: usize,
 ) {
+    let wide = L * size_of::<T>() == 64;
     let mut c = 0;
-    while c + 4 <= width {
-        dots::<T, L, FMA, P, 4>(x, features, scale, &u[c * pitch..], pitch, &mut out[c..], width);
-        c += 4;
+    while c < width {
+        let (u, rest) = (&u[c * pitch..], width - c);
+        let columns = if rest <= 6 {
+            rest
+        } else if rest == 7 || rest == 8 {
+            4
+        } else {
+            6
+        };
+        c += columns;
+        if P == 4 && columns > 3 && !wide {
+            for half in [0, 2] {
+                let (x, out) = (&x[half * features..], &mut out[half * width + c - columns..]);
+                tile::<T, L, FMA, 2>(x, features, u, pitch, out, width, columns);
+            }
+        } else {
+            tile::<T, L, FMA, P>(x, features, u, pitch, &mut out[c - columns..], width, columns);
+        }
     }
-    let (u, out) = (&u[c * pitch..], &mut out[c..]);
-    match width - c {
-        3 => dots::<T, L, FMA, P, 3>(x, features, scale, u, pitch, out, width),
-        2 => dots::<T, L, FMA, P, 2>(x, features, scale, u, pitch, out, width),
-        1 => dots::<T, L, FMA, P, 1>(x, features, scale, u, pitch, out, width),
-        _ => {}
+}
+
+/// P points against 1 to 6 columns.
+#[inline(always)]
+fn tile<T: Real, const L: usize, const FMA: bool, const P: usize>(
+    x: &[T],
+    features: usize,
+    u: &[T],
+    pitch: usize,
+    out: &mut [f64],
+    width: usize,
+    columns: usize,
+) {
+    match columns {
+        6 => dots::<T, L, FMA, P, 6>(x, features, u, pitch, out, width),
+        5 => dots::<T, L, FMA, P, 5>(x, features, u, pitch, out, width),
+        4 => dots::<T, L, FMA, P, 4>(x, features, u, pitch, out, width),
+        3 => dots::<T, L, FMA, P, 3>(x, features, u, pitch, out, width),
+        2 => dots::<T, L, FMA, P, 2>(x, features, u, pitch, out, width),
+        _ => dots::<T, L, FMA, P, 1>(x, features, u, pitch, out, width),
     }
 }
 
@@ -139,7 +162,6 @@ fn dots_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
 fn outer<T: Real, const L: usize, const FMA: bool, const P: usize, const Q: usize>(
     x: &[T],
     features: usize,
-    scale: T,
     u: &[T],
     pitch: usize,
 ) -> [[[T; L]; Q]; P] {
@@ -150,7 +172,7 @@ fn outer<T: Real, const L: usize, const FMA: bool, const P: usize, const Q: usiz
             vectors[q] = load(u, f * pitch + q * L);
         }
         for p in 0..P {
-            let point = x[p * features + f].times(scale);
+            let point = x[p * features + f];
             for q in 0..Q {
                 for l in 0..L {
                     sums[p][q][l] = sums[p][q][l].plus::<FMA>(point, vectors[q][l]);
@@ -182,7 +204,6 @@ fn spread<T: Real, const L: usize, const P: usize, const Q: usize>(
 fn outer_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
     x: &[T],
     features: usize,
-    scale: T,
     u: &[T],
     pitch: usize,
     out: &mut [f64],
@@ -193,13 +214,13 @@ fn outer_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
         let left = width - c;
         let (u, out) = (&u[c..], &mut out[c..]);
         if left > 2 * L {
-            spread(outer::<T, L, FMA, P, 3>(x, features, scale, u, pitch), left, out, width);
+            spread(outer::<T, L, FMA, P, 3>(x, features, u, pitch), left, out, width);
             c += 3 * L;
         } else if left > L {
-            spread(outer::<T, L, FMA, P, 2>(x, features, scale, u, pitch), left, out, width);
+            spread(outer::<T, L, FMA, P, 2>(x, features, u, pitch), left, out, width);
             c += 2 * L;
         } else {
-            spread(outer::<T, L, FMA, P, 1>(x, features, scale, u, pitch), left, out, width);
+            spread(outer::<T, L, FMA, P, 1>(x, features, u, pitch), left, out, width);
             c += L;
         }
     }
@@ -211,7 +232,7 @@ impl<T: Real> Kernel for Scores<'_, T> {
 
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
-        let Scores { x, features, scale, u, out } = self;
+        let Scores { x, features, u, out } = self;
         let width = match u {
             Packed::Dots { width, .. } | Packed::Outer { width, .. } => *width,
         };
@@ -225,10 +246,10 @@ impl<T: Real> Kernel for Scores<'_, T> {
             let (x, out) = (&x[p * features..], &mut out[p * width..]);
             match u {
                 Packed::Dots { rows, pitch, .. } => {
-                    dots_of_points::<T, L, FMA, 4>(x, features, scale, rows, *pitch, out, width)
+                    dots_of_points::<T, L, FMA, 4>(x, features, rows, *pitch, out, width)
                 }
                 Packed::Outer { rows, pitch, .. } => {
-                    outer_of_points::<T, L, FMA, 4>(x, features, scale, rows, *pitch, out, width)
+                    outer_of_points::<T, L, FMA, 4>(x, features, rows, *pitch, out, width)
                 }
             }
             p += 4;
@@ -237,10 +258,10 @@ impl<T: Real> Kernel for Scores<'_, T> {
             let (x, out) = (&x[p * features..], &mut out[p * width..]);
             match u {
                 Packed::Dots { rows, pitch, .. } => {
-                    dots_of_points::<T, L, FMA, 1>(x, features, scale, rows, *pitch, out, width)
+                    dots_of_points::<T, L, FMA, 1>(x, features, rows, *pitch, out, width)
                 }
                 Packed::Outer { rows, pitch, .. } => {
-                    outer_of_points::<T, L, FMA, 1>(x, features, scale, rows, *pitch, out, width)
+                    outer_of_points::<T, L, FMA, 1>(x, features, rows, *pitch, out, width)
                 }
             }
             p += 1;

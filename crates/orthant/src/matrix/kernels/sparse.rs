@@ -5,10 +5,10 @@
 //! the transposed copy the sums of features; neither writes to a place that another row writes to.
 
 use super::dense::NOWHERE;
-use super::{Kernel, Real, load};
+use super::{Kernel, Real, load, put, vector};
 use crate::matrix::{Csr, Index, Mat};
 
-/// Rows of a skinny matrix, padded with zeros to whole vectors of any machine.
+/// Rows of a skinny matrix, padded with zeros to whole vectors of this machine.
 pub(crate) struct Packed {
     pub rows: Vec<f64>,
     pub pitch: usize,
@@ -16,29 +16,29 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
-    pub(crate) fn new(u: &Mat) -> Self {
-        Self::from_rows(&u.data, u.cols)
+    /// `scale`, a power of two, is multiplied in here once instead of into every entry of the data.
+    pub(crate) fn new(u: &Mat, scale: f64) -> Self {
+        Self::from_rows(&u.data, u.cols, scale)
     }
 
-    pub(crate) fn from_rows(data: &[f64], width: usize) -> Self {
-        let pitch = width.next_multiple_of(8);
+    pub(crate) fn from_rows(data: &[f64], width: usize, scale: f64) -> Self {
+        let pitch = width.next_multiple_of(vector());
         if pitch == width {
-            return Packed { rows: data.to_vec(), pitch, width };
+            return Packed { rows: data.iter().map(|x| x * scale).collect(), pitch, width };
         }
         let count = data.len().checked_div(width).unwrap_or(0);
         let mut rows = vec![0.0; count * pitch];
         for (out, row) in rows.chunks_exact_mut(pitch).zip(data.chunks_exact(width)) {
-            out[..width].copy_from_slice(row);
+            out.iter_mut().zip(row).for_each(|(out, x)| *out = x * scale);
         }
         Packed { rows, pitch, width }
     }
 }
 
-/// `out[p, :] = Σ_f (scale · x[p, f]) · u[f, :]` for the rows `from .. from + out.len() / width`.
+/// `out[p, :] = Σ_f x[p, f] · u[f, :]` for the rows `from .. from + out.len() / width`.
 pub(crate) struct Product<'a, 'd, T: Clone, I: Clone> {
     pub x: &'a Csr<'d, T, I>,
     pub from: usize,
-    pub scale: f64,
     pub u: &'a Packed,
     pub out: &'a mut [f64],
 }
@@ -49,7 +49,6 @@ pub(crate) struct Product<'a, 'd, T: Clone, I: Clone> {
 fn gather<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize, const W: usize>(
     columns: &[I],
     values: &[T],
-    scale: f64,
     u: &[f64],
     pitch: usize,
     out: &mut [f64],
@@ -57,7 +56,6 @@ fn gather<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize, co
     let mut sums = [[[0.0f64; L]; Q]; W];
     let mut add = |way: usize, c: I, x: T| {
         let x: f64 = x.into();
-        let x = x * scale;
         let at = c.at() * pitch;
         for q in 0..Q {
             // In range: `Csr::new` has checked every column, and rows of `u` are padded to whole vectors.
@@ -93,7 +91,7 @@ impl<T: Real, I: Index> Kernel for Product<'_, '_, T, I> {
 
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
-        let Product { x, from, scale, u, out } = self;
+        let Product { x, from, u, out } = self;
         let Packed { rows, pitch, width } = u;
         if *width == 0 {
             return;
@@ -111,11 +109,11 @@ impl<T: Real, I: Index> Kernel for Product<'_, '_, T, I> {
                 let u = &rows[c..];
                 let out = &mut out[c..(c + vectors * L).min(*width)];
                 match vectors {
-                    1 => gather::<T, I, L, FMA, 1, 4>(columns, values, scale, u, *pitch, out),
-                    2 => gather::<T, I, L, FMA, 2, 4>(columns, values, scale, u, *pitch, out),
-                    3 => gather::<T, I, L, FMA, 3, 2>(columns, values, scale, u, *pitch, out),
-                    4 => gather::<T, I, L, FMA, 4, 2>(columns, values, scale, u, *pitch, out),
-                    _ => gather::<T, I, L, FMA, 8, 1>(columns, values, scale, u, *pitch, out),
+                    1 => gather::<T, I, L, FMA, 1, 4>(columns, values, u, *pitch, out),
+                    2 => gather::<T, I, L, FMA, 2, 4>(columns, values, u, *pitch, out),
+                    3 => gather::<T, I, L, FMA, 3, 2>(columns, values, u, *pitch, out),
+                    4 => gather::<T, I, L, FMA, 4, 2>(columns, values, u, *pitch, out),
+                    _ => gather::<T, I, L, FMA, 8, 1>(columns, values, u, *pitch, out),
                 }
                 c += vectors * L;
             }
@@ -161,6 +159,94 @@ impl<T: Real, I: Index> Kernel for ProductOne<'_, '_, T, I> {
                     }
                 }
             }
+        }
+    }
+}
+
+/// `sums[f, to_p] += (scale · x[p, f]) · factor_p` over the entries of points: what [`ProductOne`] computes for one
+/// start, in the same order and to the same bits, but while the points' entries are in the cache.
+pub(crate) struct AddOne<'a, 'd, T: Clone, I: Clone> {
+    pub x: &'a Csr<'d, T, I>,
+    pub from: usize,
+    pub scale: f64,
+    /// For each point and start: a column of `sums`, or [`NOWHERE`].
+    pub to: &'a [u32],
+    pub factor: &'a [f64],
+    pub starts: usize,
+    pub width: usize,
+    pub sums: &'a mut [f64],
+}
+
+impl<T: Real, I: Index> Kernel for AddOne<'_, '_, T, I> {
+    type T = f64;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        let AddOne { x, from, scale, to, factor, starts, width, sums } = self;
+        assert!(sums.len() >= x.features() * width);
+        for (at, (&to, &factor)) in to.iter().zip(factor).enumerate() {
+            if to as usize >= width {
+                continue;
+            }
+            let (columns, values) = x.point(from + at / starts);
+            for (c, &x) in columns.iter().zip(values) {
+                let x: f64 = x.into();
+                // In range: `Csr::new` has checked every column, and the length was checked above.
+                let at = c.at() * width + to as usize;
+                let [sum]: [f64; 1] = load(sums, at);
+                put(sums, at, [sum.plus::<FMA>(x * scale, factor)]);
+            }
+        }
+    }
+}
+
+/// `out[p] = Σ_f (scale · x[p, f]) · u[f, to_p]`: the score of each point with one column of its own.
+pub(crate) struct DotOne<'a, 'd, T: Clone, I: Clone> {
+    pub x: &'a Csr<'d, T, I>,
+    pub from: usize,
+    pub scale: f64,
+    /// For each point a column of `u`, or [`NOWHERE`].
+    pub to: &'a [u32],
+    /// features × width.
+    pub u: &'a [f64],
+    pub width: usize,
+    pub out: &'a mut [f64],
+}
+
+impl<T: Real, I: Index> Kernel for DotOne<'_, '_, T, I> {
+    type T = f64;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        let DotOne { x, from, scale, to, u, width, out } = self;
+        assert!(u.len() >= x.features() * width);
+        for (p, (&to, out)) in to.iter().zip(out).enumerate() {
+            if to as usize >= width {
+                *out = 0.0;
+                continue;
+            }
+            // Four sums side by side: one would wait for the multiplication before.
+            const WAYS: usize = 4;
+            let (columns, values) = x.point(from + p);
+            let mut sums = [0.0f64; WAYS];
+            let mut add = |way: usize, c: I, x: T| {
+                let x: f64 = x.into();
+                // In range: `Csr::new` has checked every column, and the length was checked above.
+                let [u]: [f64; 1] = load(u, c.at() * width + to as usize);
+                sums[way] = sums[way].plus::<FMA>(x * scale, u);
+            };
+            let (groups, of_values) = (columns.chunks_exact(WAYS), values.chunks_exact(WAYS));
+            for (c, x) in groups.remainder().iter().zip(of_values.remainder()) {
+                add(0, *c, *x);
+            }
+            for (c, x) in groups.zip(of_values) {
+                for way in 0..WAYS {
+                    add(way, c[way], x[way]);
+                }
+            }
+            *out = (sums[0] + sums[1]) + (sums[2] + sums[3]);
         }
     }
 }

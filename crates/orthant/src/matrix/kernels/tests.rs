@@ -43,7 +43,7 @@ fn run_form<K: Kernel>(form: &str, kernel: K) -> K::Out {
 
 fn dense_kernels_match<T: Real>() {
     for (points, features) in [(1, 1), (3, 5), (9, 16), (13, 33), (21, 70), (8, 162)] {
-        for width in [1, 2, 3, 4, 5, 7, 8, 16, 17, 33, 50] {
+        for width in [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 33, 50] {
             let x = numbers(points * features, 1);
             let u = Mat { rows: features, cols: width, data: numbers(features * width, 2) };
             let b = numbers(points * width, 3);
@@ -53,13 +53,10 @@ fn dense_kernels_match<T: Real>() {
                 .map(|i| if i % 5 == 4 { dense::NOWHERE } else { (i % width) as u32 })
                 .collect();
             let factor = numbers(points * 2, 4);
-            let packed = dense::Packed::new(&u);
+            let packed = dense::Packed::new(&u, 2.0);
             for form in forms() {
                 let mut out = vec![f64::NAN; points * width];
-                run_form(
-                    form,
-                    dense::Scores { x: &xt, features, scale: T::of(2.0), u: &packed, out: &mut out },
-                );
+                run_form(form, dense::Scores { x: &xt, features, u: &packed, out: &mut out });
                 let mut sums = vec![T::of(1.0); width * features];
                 run_form(form, dense::Sum { x: &xt, features, b: &bt, width, sums: &mut sums });
                 let mut ones = vec![T::of(1.0); width * features];
@@ -128,14 +125,14 @@ fn sparse_kernels_equal_plain_loops() {
             }
             let csr = Csr::new(features, offsets, columns, values).unwrap();
             let transposed = csr.transposed();
-            let packed = sparse::Packed::new(&u);
+            let packed = sparse::Packed::new(&u, 0.5);
             let to: Vec<u32> = (0..points * 3)
                 .map(|i| if i % 4 == 3 { dense::NOWHERE } else { (i % width) as u32 })
                 .collect();
             let factor = numbers(points * 3, 7);
             for form in forms() {
                 let mut out = vec![f64::NAN; points * width];
-                run_form(form, sparse::Product { x: &csr, from: 0, scale: 0.5, u: &packed, out: &mut out });
+                run_form(form, sparse::Product { x: &csr, from: 0, u: &packed, out: &mut out });
                 let mut ones = vec![0.0; features * width];
                 run_form(
                     form,
@@ -150,6 +147,40 @@ fn sparse_kernels_equal_plain_loops() {
                         out: &mut ones,
                     },
                 );
+                let mut added = vec![0.0; features * width];
+                run_form(
+                    form,
+                    sparse::AddOne {
+                        x: &csr,
+                        from: 0,
+                        scale: 0.5,
+                        to: &to,
+                        factor: &factor,
+                        starts: 3,
+                        width,
+                        sums: &mut added,
+                    },
+                );
+                assert_eq!(added, ones, "{form}: over points as over features");
+                let mut dots = vec![f64::NAN; points];
+                let (to_one, u_rows) = (&to[..points], &u.data);
+                let one = sparse::DotOne {
+                    x: &csr,
+                    from: 0,
+                    scale: 0.5,
+                    to: to_one,
+                    u: u_rows,
+                    width,
+                    out: &mut dots,
+                };
+                run_form(form, one);
+                for p in 0..points {
+                    let plain: f64 = match to[p] {
+                        dense::NOWHERE => 0.0,
+                        i => (0..features).map(|f| 0.5 * x[p * features + f] * u[(f, i as usize)]).sum(),
+                    };
+                    assert_eq!(dots[p], plain, "{form} dot {p}");
+                }
                 for p in 0..points {
                     for i in 0..width {
                         let plain: f64 = (0..features).map(|f| 0.5 * x[p * features + f] * u[(f, i)]).sum();
@@ -211,4 +242,20 @@ fn tall_products_equal_plain_loops() {
             }
         }
     }
+}
+
+#[test]
+fn the_whole_buffer_is_read_and_operations_are_counted() {
+    for n in [0, 5, 64, 1000] {
+        let x: Vec<f64> = numbers(n, 13);
+        for streams in [1, 4, 8] {
+            // Up to the last vectors, which no stream fills.
+            let most = n as f64 * 4.0;
+            assert!(machine::read(&x, streams).abs() <= most);
+        }
+        let long = vec![1.0f32; 64 * 64];
+        assert_eq!(machine::read(&long, 8), 4096.0);
+    }
+    let (count, total) = machine::multiply_add(10, 1.0f64);
+    assert!(count >= 240 && total > 0.0);
 }

@@ -1,6 +1,8 @@
 //! Passes of the methods that assign points to clusters: EM-ONMF, k-means and their kin.
 
-use super::{LocalStore, Points, in_order, split};
+use std::ops::Range;
+
+use super::{Local, LocalStore, Points, in_order, split};
 use crate::matrix::Mat;
 use crate::matrix::data::{Assigned, Residual, Rule};
 use crate::matrix::kernels::Real;
@@ -31,142 +33,221 @@ fn nearest(products: &[f64], half_norms2: &[f64], tie: f64) -> usize {
     products.iter().zip(half_norms2).position(|(&p, &h)| p - h >= enough).unwrap_or(0)
 }
 
+/// Assigns every point for one or several starts in one pass; `labels` are their arrays, `u` is features × (starts·k).
+///
+/// With a transposed copy the sums are taken afterwards, from what each point adds and where; or, where this pass has
+/// a thread of its own (`alone`), chunk after chunk while the points are in the cache: in the same order, to the same
+/// bits.
+fn assign<P: Points>(data: &Local<P>, u: &Mat, rule: Rule, labels: Vec<&mut [i32]>, alone: bool) -> Assigned {
+    let count = labels.len();
+    let (width, k) = (u.cols, u.cols / count.max(1));
+    let packed = data.points.pack(u, data.facts.scale);
+    let half_norms2: Vec<f64> = match rule {
+        Rule::Euclid => u.column_norms2().iter().map(|n| n / 2.0).collect(),
+        _ => vec![],
+    };
+    let chunks = data.chunks_with_sums(width);
+    let points = data.points.shape().points;
+    let transposed = data.points.has_transposed();
+    let later = transposed && !alone;
+    let mut to = vec![NOWHERE; if later { points * count } else { 0 }];
+    let mut factor = vec![0.0; if later { points * count } else { 0 }];
+    // labels[chunk][start]
+    let mut pieces: Vec<Vec<&mut [i32]>> = (0..chunks.len()).map(|_| Vec::with_capacity(count)).collect();
+    for array in labels {
+        let cut = split(array, &chunks, 1);
+        pieces.iter_mut().zip(cut).for_each(|(chunk, piece)| chunk.push(piece));
+    }
+    let stride = if later { count } else { 0 };
+    let jobs: Vec<Chunk> = chunks
+        .iter()
+        .cloned()
+        .zip(pieces)
+        .zip(split(&mut to, &chunks, stride))
+        .zip(split(&mut factor, &chunks, stride))
+        .map(|(((rows, labels), to), factor)| Chunk { rows, labels, to, factor })
+        .collect();
+    let pass = Assigning { data, rule, packed, half_norms2, count, k };
+    let mut sums = vec![];
+    let parts: Vec<Part> = if transposed && alone {
+        let mut all = data.points.sums(width);
+        let parts = jobs.into_iter().map(|chunk| pass.chunk(chunk, Some(&mut all))).collect();
+        sums.push(all);
+        parts
+    } else if later {
+        in_order(jobs, |chunk| pass.chunk(chunk, None))
+    } else {
+        let parts = in_order(jobs, |chunk| {
+            let mut own = data.points.sums(width);
+            (pass.chunk(chunk, Some(&mut own)), own)
+        });
+        parts.into_iter().map(|(part, own)| (part, sums.push(own)).0).collect()
+    };
+
+    let mut assigned = Assigned {
+        sums: Mat::zeros(0, 0),
+        weight: vec![0.0; width],
+        value: vec![0.0; width],
+        changed: vec![0; count],
+    };
+    for part in parts {
+        assigned.weight.iter_mut().zip(&part.weight).for_each(|(t, p)| *t += p);
+        assigned.value.iter_mut().zip(&part.value).for_each(|(t, p)| *t += p);
+        assigned.changed.iter_mut().zip(&part.changed).for_each(|(t, p)| *t += p);
+    }
+    assigned.sums = if later {
+        data.points.transposed_sum_one(data.facts.scale, &to, &factor, count, width)
+    } else {
+        data.points.total(sums, width)
+    };
+    assigned
+}
+
+/// What one chunk of the pass reads and writes.
+struct Chunk<'a> {
+    rows: Range<usize>,
+    /// For each start.
+    labels: Vec<&'a mut [i32]>,
+    /// points × starts where the sums are taken later, else empty.
+    to: &'a mut [u32],
+    factor: &'a mut [f64],
+}
+
 /// What one chunk found.
-struct Part<S> {
-    sums: Option<S>,
+struct Part {
     weight: Vec<f64>,
     value: Vec<f64>,
     changed: Vec<usize>,
 }
 
-impl<P: Points> LocalStore<'_, P> {
-    pub(super) fn assign_and_sum(&mut self, u: &Mat, rule: Rule, starts: &[usize]) -> Assigned {
-        let (data, count) = (self.data, starts.len());
-        let (width, k) = (u.cols, u.cols / count.max(1));
-        let tie = P::T::TIE;
-        let packed = data.points.pack(u);
-        let half_norms2: Vec<f64> = u.column_norms2().iter().map(|n| n / 2.0).collect();
-        let chunks = data.chunks_with_sums(width);
-        let points = self.points();
-        // With a transposed copy the sums are taken afterwards, from what each point adds and where.
-        let later = data.points.has_transposed();
-        let mut to = vec![NOWHERE; if later { points * count } else { 0 }];
-        let mut factor = vec![0.0; if later { points * count } else { 0 }];
+/// What all chunks of a pass share.
+struct Assigning<'a, P: Points> {
+    data: &'a Local<P>,
+    rule: Rule,
+    packed: P::Packed,
+    half_norms2: Vec<f64>,
+    /// How many starts, of k columns each.
+    count: usize,
+    k: usize,
+}
 
+impl<P: Points> Assigning<'_, P> {
+    fn chunk(&self, chunk: Chunk, mut sums: Option<&mut P::Sums>) -> Part {
+        let Assigning { data, rule, count, k, .. } = *self;
+        let width = count * k;
+        let Chunk { rows: all, mut labels, to, factor } = chunk;
+        let mut part = Part { weight: vec![0.0; width], value: vec![0.0; width], changed: vec![0; count] };
+        let block = data.points.block().min(all.len());
+        let mut scores = vec![0.0; block * width];
+        let own = if sums.is_some() { block * count } else { 0 };
+        let (mut own_to, mut own_factor) = (vec![NOWHERE; own], vec![0.0; own]);
+        for rows in data.blocks(all.clone()) {
+            let offset = rows.start - all.start;
+            let scores = &mut scores[..rows.len() * width];
+            data.points.scores(rows.clone(), &self.packed, scores);
+            let (to, factor) = if sums.is_some() {
+                (&mut own_to[..rows.len() * count], &mut own_factor[..rows.len() * count])
+            } else {
+                let range = offset * count..(offset + rows.len()) * count;
+                (&mut to[range.clone()], &mut factor[range])
+            };
+            for (p, j) in rows.clone().enumerate() {
+                let (w, norm2) = (data.weight(j), data.norms2[j]);
+                let inverse = if rule == Rule::Cosine { norm2.sqrt().recip() } else { 0.0 };
+                for r in 0..count {
+                    let s = &scores[p * width + r * k..p * width + (r + 1) * k];
+                    let label = &mut labels[r][offset + p];
+                    if norm2 == 0.0 && rule != Rule::Euclid {
+                        part.changed[r] += usize::from(*label != -1);
+                        *label = -1;
+                        to[p * count + r] = NOWHERE;
+                        continue;
+                    }
+                    let (i, adds, value) = match rule {
+                        Rule::Power => {
+                            let i = largest(s, P::T::TIE);
+                            (i, w * s[i], w * s[i] * s[i])
+                        }
+                        Rule::Cosine => {
+                            let i = largest(s, P::T::TIE);
+                            (i, w * inverse, w * s[i] * inverse)
+                        }
+                        Rule::Euclid => {
+                            let half = &self.half_norms2[r * k..(r + 1) * k];
+                            let i = nearest(s, half, P::T::TIE);
+                            (i, w, w * (norm2 - 2.0 * (s[i] - half[i])).max(0.0))
+                        }
+                        Rule::Kl => {
+                            let i = largest(s, P::T::TIE);
+                            (i, w, w * s[i])
+                        }
+                    };
+                    part.weight[r * k + i] += w;
+                    part.value[r * k + i] += value;
+                    part.changed[r] += usize::from(*label != i as i32);
+                    *label = i as i32;
+                    to[p * count + r] = (r * k + i) as u32;
+                    factor[p * count + r] = adds;
+                }
+            }
+            if let Some(sums) = &mut sums {
+                data.points.add_one(sums, rows, data.facts.scale, to, factor);
+            }
+        }
+        part
+    }
+}
+
+impl<P: Points> LocalStore<'_, P> {
+    /// The labels of the given starts, in their order.
+    fn labels_of_all(&mut self, starts: &[usize]) -> Vec<&mut [i32]> {
         for &start in starts {
             self.labels_of(start);
         }
-        // The arrays of the given starts, cut into chunks: labels[chunk][start].
-        let mut arrays: Vec<(usize, Vec<&mut [i32]>)> = self
+        let mut arrays: Vec<(usize, &mut [i32])> = self
             .labels
             .iter_mut()
             .enumerate()
-            .filter_map(|(slot, array)| {
-                let position = starts.iter().position(|&s| s == slot)?;
-                Some((position, split(array, &chunks, 1)))
-            })
+            .filter_map(|(slot, array)| Some((starts.iter().position(|&s| s == slot)?, array.as_mut_slice())))
             .collect();
         arrays.sort_by_key(|(position, _)| *position);
-        let mut labels: Vec<Vec<&mut [i32]>> = (0..chunks.len()).map(|_| Vec::with_capacity(count)).collect();
-        for (_, pieces) in arrays {
-            labels.iter_mut().zip(pieces).for_each(|(chunk, piece)| chunk.push(piece));
-        }
+        arrays.into_iter().map(|(_, array)| array).collect()
+    }
 
-        let stride = if later { count } else { 0 };
-        let jobs = chunks
-            .iter()
-            .cloned()
-            .zip(labels)
-            .zip(split(&mut to, &chunks, stride))
-            .zip(split(&mut factor, &chunks, stride))
-            .collect();
-        let parts = in_order(jobs, |(((chunk, mut labels), to), factor)| {
-            let mut part = Part {
-                sums: (!later).then(|| data.points.sums(width)),
-                weight: vec![0.0; width],
-                value: vec![0.0; width],
-                changed: vec![0; count],
-            };
-            let block = data.points.block().min(chunk.len());
-            let mut scores = vec![0.0; block * width];
-            let (mut own_to, mut own_factor) = if later {
-                (vec![], vec![])
-            } else {
-                (vec![NOWHERE; block * count], vec![0.0; block * count])
-            };
-            for rows in data.blocks(chunk.clone()) {
-                let offset = rows.start - chunk.start;
-                let scores = &mut scores[..rows.len() * width];
-                data.points.scores(rows.clone(), data.facts.scale, &packed, scores);
-                let (to, factor) = if later {
-                    let range = offset * count..(offset + rows.len()) * count;
-                    (&mut to[range.clone()], &mut factor[range])
-                } else {
-                    (&mut own_to[..rows.len() * count], &mut own_factor[..rows.len() * count])
-                };
-                for (p, j) in rows.clone().enumerate() {
-                    let (w, norm2) = (data.weight(j), data.norms2[j]);
-                    let norm = norm2.sqrt();
-                    for r in 0..count {
-                        let s = &scores[p * width + r * k..p * width + (r + 1) * k];
-                        let label = &mut labels[r][offset + p];
-                        if norm2 == 0.0 && rule != Rule::Euclid {
-                            part.changed[r] += usize::from(*label != -1);
-                            *label = -1;
-                            to[p * count + r] = NOWHERE;
-                            continue;
-                        }
-                        let i = match rule {
-                            Rule::Euclid => nearest(s, &half_norms2[r * k..(r + 1) * k], tie),
-                            _ => largest(s, tie),
-                        };
-                        let (adds, value) = match rule {
-                            Rule::Power => (w * s[i], w * s[i] * s[i]),
-                            Rule::Cosine => (w / norm, w * s[i] / norm),
-                            Rule::Euclid => (w, w * (norm2 - 2.0 * (s[i] - half_norms2[r * k + i])).max(0.0)),
-                            Rule::Kl => (w, w * s[i]),
-                        };
-                        part.weight[r * k + i] += w;
-                        part.value[r * k + i] += value;
-                        part.changed[r] += usize::from(*label != i as i32);
-                        *label = i as i32;
-                        to[p * count + r] = (r * k + i) as u32;
-                        factor[p * count + r] = adds;
-                    }
-                }
-                if let Some(sums) = &mut part.sums {
-                    data.points.add_one(sums, rows, data.facts.scale, to, factor);
-                }
-            }
-            part
-        });
-
-        let mut assigned = Assigned {
-            sums: Mat::zeros(0, 0),
-            weight: vec![0.0; width],
-            value: vec![0.0; width],
-            changed: vec![0; count],
-        };
-        let mut sums = vec![];
-        for part in parts {
-            assigned.weight.iter_mut().zip(&part.weight).for_each(|(t, p)| *t += p);
-            assigned.value.iter_mut().zip(&part.value).for_each(|(t, p)| *t += p);
-            assigned.changed.iter_mut().zip(&part.changed).for_each(|(t, p)| *t += p);
-            sums.extend(part.sums);
+    pub(super) fn assign_and_sum(&mut self, u: &[&Mat], rule: Rule, starts: &[usize]) -> Vec<Assigned> {
+        let data = self.data;
+        let labels = self.labels_of_all(starts);
+        if data.points.has_transposed() {
+            // Sparse data: the columns of one start fit the cache, those of all do not. A thread takes whole starts.
+            let alone = starts.len() >= rayon::current_num_threads();
+            let jobs = u.iter().zip(labels).collect();
+            return in_order(jobs, |(u, labels)| assign(data, u, rule, vec![labels], alone));
         }
-        assigned.sums = if later {
-            data.points.transposed_sum_one(data.facts.scale, &to, &factor, count, width)
-        } else {
-            data.points.total(sums, width)
+        let all = match u {
+            [one] => return vec![assign(data, one, rule, labels, false)],
+            _ => assign(data, &Mat::beside(u), rule, labels, false),
         };
-        assigned
+        let mut from = 0;
+        let own = |u: &&Mat| {
+            let columns = from..from + u.cols;
+            from += u.cols;
+            (columns.clone(), all.sums.columns(columns))
+        };
+        u.iter()
+            .map(own)
+            .zip(&all.changed)
+            .map(|((columns, sums), &changed)| Assigned {
+                sums,
+                weight: all.weight[columns.clone()].to_vec(),
+                value: all.value[columns].to_vec(),
+                changed: vec![changed],
+            })
+            .collect()
     }
 
     pub(super) fn sum_by_label(&mut self, u: &Mat, starts: &[usize]) -> Mat {
         let (data, count) = (self.data, starts.len());
         let (width, k) = (u.cols, u.cols / count.max(1));
-        // One direction for each point, not k: a walk over the point's own entries is enough.
-        let directions = u.transpose();
         let chunks = data.chunks_with_sums(count);
         let points = self.points();
         let later = data.points.has_transposed();
@@ -181,18 +262,20 @@ impl<P: Points> LocalStore<'_, P> {
             .collect();
         let parts = in_order(jobs, |((chunk, to), factor)| {
             let mut sums = (!later).then(|| data.points.sums(width));
+            let (mut column, mut score) = (vec![], vec![]);
             for rows in data.blocks(chunk.clone()) {
-                for j in rows.clone() {
-                    for (r, labels) in labels.iter().enumerate() {
+                // One direction for each point, not k.
+                for (r, labels) in labels.iter().enumerate() {
+                    column.clear();
+                    let columns = labels[rows.clone()].iter();
+                    column
+                        .extend(columns.map(|&l| usize::try_from(l).map_or(NOWHERE, |l| (r * k + l) as u32)));
+                    score.resize(rows.len(), 0.0);
+                    data.points.dots_one(rows.clone(), data.facts.scale, &column, u, &mut score);
+                    for (p, j) in rows.clone().enumerate() {
                         let at = (j - chunk.start) * count + r;
-                        if labels[j] >= 0 {
-                            let i = r * k + labels[j] as usize;
-                            let direction = directions.row(i);
-                            let mut score = 0.0;
-                            data.points.for_each(j, |f, x| score += (x * data.facts.scale) * direction[f]);
-                            to[at] = i as u32;
-                            factor[at] = data.weight(j) * score;
-                        }
+                        to[at] = column[p];
+                        factor[at] = data.weight(j) * score[p];
                     }
                 }
                 if let Some(sums) = &mut sums {
@@ -250,7 +333,8 @@ impl<P: Points> LocalStore<'_, P> {
     pub(super) fn residual(&mut self, u: &Mat, start: usize) -> Residual {
         let (data, k) = (self.data, u.cols);
         let directions = u.transpose();
-        let norms2 = u.column_norms2();
+        // In the order in which a point's own share of it is summed, so that what is explained whole leaves nothing.
+        let norms2: Vec<f64> = (0..k).map(|i| directions.row(i).iter().map(|u| u * u).sum()).collect();
         let labels = self.labels_of(start).as_slice();
         let mut sizes = vec![0usize; k];
         labels.iter().filter(|&&l| l >= 0).for_each(|&l| sizes[l as usize] += 1);

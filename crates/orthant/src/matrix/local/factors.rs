@@ -28,7 +28,7 @@ pub(super) fn add_all(parts: impl IntoIterator<Item = Mat>, rows: usize, cols: u
 impl<P: Points> LocalStore<'_, P> {
     pub(super) fn normal(&mut self, b: &Mat) -> Mat {
         let (data, width) = (self.data, b.cols);
-        let packed = data.points.pack(b);
+        let packed = data.points.pack(b, data.facts.scale);
         let chunks = data.chunks_with_sums(2 * width);
         let later = data.points.has_transposed();
         let mut all = vec![0.0; if later { self.points() * width } else { 0 }];
@@ -43,7 +43,7 @@ impl<P: Points> LocalStore<'_, P> {
                 } else {
                     &mut own[..rows.len() * width]
                 };
-                data.points.scores(rows.clone(), data.facts.scale, &packed, scores);
+                data.points.scores(rows.clone(), &packed, scores);
                 if data.weights.is_some() && width > 0 {
                     for (scores, j) in scores.chunks_exact_mut(width).zip(rows.clone()) {
                         scores.iter_mut().for_each(|s| *s *= data.weight(j));
@@ -65,13 +65,13 @@ impl<P: Points> LocalStore<'_, P> {
     pub(super) fn scores(&mut self, u: &Mat) {
         self.resize(u.cols);
         let (data, k) = (self.data, u.cols);
-        let packed = data.points.pack(u);
+        let packed = data.points.pack(u, data.facts.scale);
         let chunks = data.chunks(k);
         let jobs = chunks.iter().cloned().zip(split(&mut self.v, &chunks, k)).collect();
         in_order(jobs, |(chunk, v)| {
             for rows in data.blocks(chunk.clone()) {
                 let v = &mut v[(rows.start - chunk.start) * k..(rows.end - chunk.start) * k];
-                data.points.scores(rows.clone(), data.facts.scale, &packed, v);
+                data.points.scores(rows.clone(), &packed, v);
                 for (v, j) in v.chunks_exact_mut(k).zip(rows) {
                     let w = data.root_weight(j);
                     v.iter_mut().for_each(|v| *v *= w);
@@ -131,7 +131,7 @@ impl<P: Points> LocalStore<'_, P> {
 
     pub(super) fn multiply_and_sum(&mut self, u: &Mat, q: &Mat, shrink: f64, floor: f64) -> Multiplied {
         let (data, k) = (self.data, self.k);
-        let packed = data.points.pack(u);
+        let packed = data.points.pack(u, data.facts.scale);
         let qt = q.transpose();
         let later = data.points.has_transposed();
         let chunks = data.chunks_with_sums(2 * k);
@@ -144,7 +144,7 @@ impl<P: Points> LocalStore<'_, P> {
             let mut qv = vec![0.0; data.points.block() * k];
             for rows in data.blocks(chunk.clone()) {
                 let scores = &mut scores[..rows.len() * k];
-                data.points.scores(rows.clone(), data.facts.scale, &packed, scores);
+                data.points.scores(rows.clone(), &packed, scores);
                 let v = &mut v[(rows.start - chunk.start) * k..(rows.end - chunk.start) * k];
                 v.iter_mut().for_each(|v| *v *= shrink);
                 let qv = &mut qv[..rows.len() * k];

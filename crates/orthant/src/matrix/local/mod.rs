@@ -5,6 +5,7 @@
 //! for any number of threads.
 
 mod assign;
+mod dominant;
 mod factors;
 mod group;
 mod onp;
@@ -40,7 +41,7 @@ pub(crate) struct Local<P> {
 }
 
 /// Jobs in order, on all threads of the current pool where there is more than one job.
-fn in_order<J: Send, R: Send>(jobs: Vec<J>, work: impl Fn(J) -> R + Sync + Send) -> Vec<R> {
+pub(crate) fn in_order<J: Send, R: Send>(jobs: Vec<J>, work: impl Fn(J) -> R + Sync + Send) -> Vec<R> {
     if jobs.len() == 1 {
         return jobs.into_iter().map(work).collect();
     }
@@ -129,9 +130,13 @@ impl<P: Points> Local<P> {
         let scale = facts.scale;
         let norms2: Vec<Vec<f64>> = in_order(self.chunks(1), |rows| {
             rows.map(|row| {
-                let mut sum = 0.0;
-                self.points.for_each(row, |_, value| sum += (value * scale) * (value * scale));
-                sum
+                let (mut sum, mut zero) = (0.0f64, true);
+                self.points.for_each(row, |_, value| {
+                    sum += (value * scale) * (value * scale);
+                    zero &= value == 0.0;
+                });
+                // Entries whose squares are too small for the format are not nothing.
+                if zero { 0.0 } else { sum.max(f64::MIN_POSITIVE) }
             })
             .collect()
         });
@@ -257,6 +262,11 @@ impl<P: Points> Data for Local<P> {
         Ok(columns)
     }
 
+    fn entries(&self, point: usize, f: &mut dyn FnMut(usize, f64)) -> Result<()> {
+        self.points.for_each(point, |feature, x| f(feature, x * self.facts.scale));
+        Ok(())
+    }
+
     fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>> {
         let weights = self.weights.as_ref().map(|w| points.iter().map(|&j| w[j]).collect());
         Ok(Box::new(Local::new(self.points.select(points), weights)?))
@@ -282,13 +292,13 @@ impl<P: Points> Data for Local<P> {
         const GROUP: usize = 64;
         for from in (0..n).step_by(GROUP) {
             let group: Vec<usize> = (from..(from + GROUP).min(n)).collect();
-            let packed = self.points.pack_exact(&self.gather(&group)?);
+            let packed = self.points.pack_exact(&self.gather(&group)?, self.facts.scale);
             let parts = in_order(self.chunks(group.len()), |chunk| {
                 let mut scores = vec![0.0; chunk.len() * group.len()];
                 for rows in self.blocks(chunk.clone()) {
                     let range =
                         (rows.start - chunk.start) * group.len()..(rows.end - chunk.start) * group.len();
-                    self.points.scores_exact(rows, self.facts.scale, &packed, &mut scores[range]);
+                    self.points.scores_exact(rows, &packed, &mut scores[range]);
                 }
                 scores
             });
@@ -366,7 +376,8 @@ macro_rules! forward {
 }
 // In memory no pass fails; each is an inherent method of the same name in one of the files beside this.
 forward! {
-    assign_and_sum(u: &Mat, rule: Rule, starts: &[usize]) -> Assigned;
+    assign_and_sum(u: &[&Mat], rule: Rule, starts: &[usize]) -> Vec<Assigned>;
+    dominant(k: usize, guesses: &[&Mat], tolerance: f64, starts: &[usize]) -> Option<Vec<Dominant>>;
     sum_by_label(u: &Mat, starts: &[usize]) -> Mat;
     sum_of_labels(k: usize, rule: Rule, start: usize) -> Assigned;
     normal(b: &Mat) -> Mat;

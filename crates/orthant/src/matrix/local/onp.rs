@@ -8,6 +8,10 @@ use crate::matrix::kernels::{Kernel, run, tall};
 
 /// `V ← root·(V + beta·D)` for a block of points; `y` is room for as many numbers as V.
 fn project(v: &mut [f64], d: &[f64], beta: f64, root: &Mat, y: &mut [f64]) {
+    // A search that found nothing leaves V as it is: its root is the identity.
+    if beta == 0.0 {
+        return;
+    }
     for ((y, v), d) in y.iter_mut().zip(&*v).zip(d) {
         *y = v + beta * d;
     }
@@ -125,7 +129,7 @@ impl<P: Points> LocalStore<'_, P> {
         let points = self.points();
         self.d.resize(points * k, 0.0);
         self.lambda.resize(points * k, 0.0);
-        let packed = data.points.pack(u);
+        let packed = data.points.pack(u, data.facts.scale);
         let later = data.points.has_transposed();
         let chunks = data.chunks_with_sums(2 * k);
         let jobs = chunks
@@ -144,7 +148,7 @@ impl<P: Points> LocalStore<'_, P> {
             let (mut t, mut y) = (vec![0.0; room], vec![0.0; room]);
             for rows in data.blocks(chunk.clone()) {
                 let t = &mut t[..rows.len() * k];
-                data.points.scores(rows.clone(), data.facts.scale, &packed, t);
+                data.points.scores(rows.clone(), &packed, t);
                 if data.weights.is_some() {
                     for (t, j) in t.chunks_exact_mut(k).zip(rows.clone()) {
                         t.iter_mut().for_each(|t| *t *= data.root_weight(j));

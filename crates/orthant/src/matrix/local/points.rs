@@ -21,13 +21,13 @@ pub(crate) trait Points: Send + Sync {
     fn select(&self, points: &[usize]) -> Self;
     /// How many points fit into the cache together.
     fn block(&self) -> usize;
-    fn pack(&self, u: &Mat) -> Self::Packed;
-    fn scores(&self, rows: Range<usize>, scale: f64, u: &Self::Packed, out: &mut [f64]);
+    fn pack(&self, u: &Mat, scale: f64) -> Self::Packed;
+    fn scores(&self, rows: Range<usize>, u: &Self::Packed, out: &mut [f64]);
 
     /// As `pack` and `scores`, but all in float64 whatever the entries' format: what a proof rests on.
     type Exact: Send + Sync;
-    fn pack_exact(&self, u: &Mat) -> Self::Exact;
-    fn scores_exact(&self, rows: Range<usize>, scale: f64, u: &Self::Exact, out: &mut [f64]);
+    fn pack_exact(&self, u: &Mat, scale: f64) -> Self::Exact;
+    fn scores_exact(&self, rows: Range<usize>, u: &Self::Exact, out: &mut [f64]);
 
     /// How many chunks may have sums of their own before these cost more than the pass.
     fn most_sums(&self, width: usize) -> usize;
@@ -55,6 +55,21 @@ pub(crate) trait Points: Send + Sync {
         _width: usize,
     ) -> Mat {
         unreachable!("only where there is a transposed copy")
+    }
+
+    /// Whether vectors of one number a point are so much shorter than the clusters' directions that singular
+    /// vectors are better computed from that side.
+    fn few_points(&self, _k: usize) -> bool {
+        false
+    }
+    /// `out_p = x_pᵀu[:, to_p]`.
+    fn dots_one(&self, rows: Range<usize>, scale: f64, to: &[u32], u: &Mat, out: &mut [f64]) {
+        for ((row, &to), out) in rows.zip(to).zip(out) {
+            *out = 0.0;
+            if to != dense::NOWHERE {
+                self.for_each(row, |f, x| *out += (x * scale) * u[(f, to as usize)]);
+            }
+        }
     }
 
     /// Calls `f` with every stored entry of a point.
@@ -113,29 +128,29 @@ impl<T: Real> Points for Dense<'_, T> {
         (256 * 1024 / (self.features() * size_of::<T>()).max(1) / 8 * 8).clamp(8, 256)
     }
 
-    fn pack(&self, u: &Mat) -> Self::Packed {
+    fn pack(&self, u: &Mat, scale: f64) -> Self::Packed {
         assert_eq!((u.rows, u.data.len()), (self.features(), u.rows * u.cols), "one row for each feature");
-        dense::Packed::new(u)
+        dense::Packed::new(u, scale)
     }
 
-    fn scores(&self, rows: Range<usize>, scale: f64, u: &Self::Packed, out: &mut [f64]) {
+    fn scores(&self, rows: Range<usize>, u: &Self::Packed, out: &mut [f64]) {
         let features = self.features();
         let x = &self.data()[rows.start * features..rows.end * features];
-        run(dense::Scores { x, features, scale: T::of(scale), u, out });
+        run(dense::Scores { x, features, u, out });
     }
 
     type Exact = dense::Packed<f64>;
 
-    fn pack_exact(&self, u: &Mat) -> Self::Exact {
+    fn pack_exact(&self, u: &Mat, scale: f64) -> Self::Exact {
         assert_eq!((u.rows, u.data.len()), (self.features(), u.rows * u.cols), "one row for each feature");
-        dense::Packed::new(u)
+        dense::Packed::new(u, scale)
     }
 
-    fn scores_exact(&self, rows: Range<usize>, scale: f64, u: &Self::Exact, out: &mut [f64]) {
+    fn scores_exact(&self, rows: Range<usize>, u: &Self::Exact, out: &mut [f64]) {
         let features = self.features();
         let x = &self.data()[rows.start * features..rows.end * features];
         let x: Vec<f64> = x.iter().map(|&x| x.into()).collect();
-        run(dense::Scores { x: &x, features, scale, u, out });
+        run(dense::Scores { x: &x, features, u, out });
     }
 
     fn most_sums(&self, width: usize) -> usize {
@@ -211,6 +226,9 @@ pub(crate) struct Rows<'a, T: Clone + 'static, I: Clone + 'static> {
     transposed: Option<Csr<'static, T, I>>,
 }
 
+/// From this many entries on, a single pass is worth all threads.
+const LARGE: usize = 1 << 22;
+
 /// Up to this many bytes the transposed copy is made without asking.
 const TRANSPOSED: usize = 256 << 20;
 
@@ -266,17 +284,7 @@ impl<'a, T: Real, I: Index> Rows<'a, T, I> {
 
     fn add_one(&self, sums: &mut [f64], rows: Range<usize>, scale: f64, to: &[u32], factor: &[f64]) {
         let (starts, width) = (to.len() / rows.len().max(1), sums.len() / self.rows.features().max(1));
-        for (p, row) in rows.enumerate() {
-            let (to, factor) = (&to[p * starts..(p + 1) * starts], &factor[p * starts..(p + 1) * starts]);
-            self.for_each(row, |f, x| {
-                let x = x * scale;
-                for (&to, &factor) in to.iter().zip(factor) {
-                    if to != dense::NOWHERE {
-                        sums[f * width + to as usize] += x * factor;
-                    }
-                }
-            });
-        }
+        run(sparse::AddOne { x: &self.rows, from: rows.start, scale, to, factor, starts, width, sums });
     }
 }
 
@@ -306,29 +314,29 @@ impl<T: Real> Points for Sparse<'_, T> {
         64
     }
 
-    fn pack(&self, u: &Mat) -> sparse::Packed {
+    fn pack(&self, u: &Mat, scale: f64) -> sparse::Packed {
         assert_eq!(
             (u.rows, u.data.len()),
             (self.shape().features, u.rows * u.cols),
             "one row for each feature"
         );
-        sparse::Packed::new(u)
+        sparse::Packed::new(u, scale)
     }
 
-    fn scores(&self, rows: Range<usize>, scale: f64, u: &sparse::Packed, out: &mut [f64]) {
+    fn scores(&self, rows: Range<usize>, u: &sparse::Packed, out: &mut [f64]) {
         let out = &mut out[..rows.len() * u.width];
-        either!(self, x => run(sparse::Product { x: &x.rows, from: rows.start, scale, u, out }));
+        either!(self, x => run(sparse::Product { x: &x.rows, from: rows.start, u, out }));
     }
 
     // Sparse products are float64 anyway.
     type Exact = sparse::Packed;
 
-    fn pack_exact(&self, u: &Mat) -> sparse::Packed {
-        self.pack(u)
+    fn pack_exact(&self, u: &Mat, scale: f64) -> sparse::Packed {
+        self.pack(u, scale)
     }
 
-    fn scores_exact(&self, rows: Range<usize>, scale: f64, u: &sparse::Packed, out: &mut [f64]) {
-        self.scores(rows, scale, u, out);
+    fn scores_exact(&self, rows: Range<usize>, u: &sparse::Packed, out: &mut [f64]) {
+        self.scores(rows, u, out);
     }
 
     fn most_sums(&self, _width: usize) -> usize {
@@ -362,9 +370,9 @@ impl<T: Real> Points for Sparse<'_, T> {
     }
 
     fn transposed_sum(&self, scale: f64, b: &[f64], width: usize) -> Mat {
-        let u = sparse::Packed::from_rows(b, width);
+        let u = sparse::Packed::from_rows(b, width, scale);
         either!(self, s => s.over_features(width, |from, out| {
-            run(sparse::Product { x: s.copy(), from, scale, u: &u, out })
+            run(sparse::Product { x: s.copy(), from, u: &u, out })
         }))
     }
 
@@ -372,6 +380,17 @@ impl<T: Real> Points for Sparse<'_, T> {
         either!(self, s => s.over_features(width, |from, out| {
             run(sparse::ProductOne { transposed: s.copy(), from, scale, to, factor, starts, width, out })
         }))
+    }
+
+    fn few_points(&self, k: usize) -> bool {
+        let shape = self.shape();
+        // Such passes run on one thread for each start: large data are better off with all threads in each pass.
+        shape.points < shape.features * k / 2 && shape.nonzeros < LARGE
+    }
+
+    fn dots_one(&self, rows: Range<usize>, scale: f64, to: &[u32], u: &Mat, out: &mut [f64]) {
+        let (from, width) = (rows.start, u.cols);
+        either!(self, x => run(sparse::DotOne { x: &x.rows, from, scale, to, u: &u.data, width, out }));
     }
 
     fn for_each(&self, row: usize, f: impl FnMut(usize, f64)) {

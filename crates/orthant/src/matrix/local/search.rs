@@ -54,7 +54,7 @@ impl<P: Points> LocalStore<'_, P> {
         let (data, k, count) = (self.data, u.cols, candidates.cols);
         let both = Mat::beside(&[u, candidates]);
         let width = both.cols;
-        let packed = data.points.pack(&both);
+        let packed = data.points.pack(&both, data.facts.scale);
         let half: Vec<f64> = both.column_norms2().iter().map(|n| n / 2.0).collect();
         let parts = in_order(data.chunks(width), |chunk| {
             // With the candidate beside all of u, and what losing column i adds to that.
@@ -62,7 +62,7 @@ impl<P: Points> LocalStore<'_, P> {
             let mut scores = vec![0.0; data.points.block() * width];
             for rows in data.blocks(chunk) {
                 let scores = &mut scores[..rows.len() * width];
-                data.points.scores(rows.clone(), data.facts.scale, &packed, scores);
+                data.points.scores(rows.clone(), &packed, scores);
                 for (s, j) in scores.chunks_exact(width).zip(rows) {
                     if data.weight(j) == 0.0 || (data.norms2[j] == 0.0 && rule != Rule::Euclid) {
                         continue;
@@ -99,7 +99,7 @@ impl<P: Points> LocalStore<'_, P> {
 
     pub(super) fn moves(&mut self, u: &Mat, sigma2: &[f64], start: usize, most: usize) -> Vec<Move> {
         let (data, k) = (self.data, u.cols);
-        let packed = data.points.pack(u);
+        let packed = data.points.pack(u, data.facts.scale);
         let labels = self.labels_of(start).as_slice();
         // Equal gains in the order of the points, so that the list does not depend on the chunks.
         let keep_best = |moves: &mut Vec<Move>| {
@@ -111,7 +111,7 @@ impl<P: Points> LocalStore<'_, P> {
             let mut scores = vec![0.0; data.points.block() * k];
             for rows in data.blocks(chunk) {
                 let scores = &mut scores[..rows.len() * k];
-                data.points.scores(rows.clone(), data.facts.scale, &packed, scores);
+                data.points.scores(rows.clone(), &packed, scores);
                 for (s, j) in scores.chunks_exact(k).zip(rows) {
                     let (w, Ok(from)) = (data.weight(j), usize::try_from(labels[j])) else { continue };
                     if w == 0.0 || data.norms2[j] == 0.0 {

@@ -35,14 +35,14 @@ impl<P: Points> LocalStore<'_, P> {
 
     pub(super) fn explain(&mut self, candidates: &Mat, rule: Rule) -> Vec<f64> {
         let (data, width, unexplained) = (self.data, candidates.cols, &self.unexplained);
-        let packed = data.points.pack(candidates);
+        let packed = data.points.pack(candidates, data.facts.scale);
         let half: Vec<f64> = candidates.column_norms2().iter().map(|n| n / 2.0).collect();
         let parts = in_order(data.chunks(width), |chunk| {
             let mut totals = vec![0.0; width];
             let mut scores = vec![0.0; data.points.block() * width];
             for rows in data.blocks(chunk) {
                 let scores = &mut scores[..rows.len() * width];
-                data.points.scores(rows.clone(), data.facts.scale, &packed, scores);
+                data.points.scores(rows.clone(), &packed, scores);
                 for (s, j) in scores.chunks_exact(width).zip(rows) {
                     for i in 0..width {
                         totals[i] += data.left_of(j, rule, s[i], half[i]).min(unexplained[j]);
@@ -60,7 +60,7 @@ impl<P: Points> LocalStore<'_, P> {
 
     pub(super) fn settle(&mut self, columns: &Mat, rule: Rule) {
         let (data, width) = (self.data, columns.cols);
-        let packed = data.points.pack(columns);
+        let packed = data.points.pack(columns, data.facts.scale);
         let half: Vec<f64> = columns.column_norms2().iter().map(|n| n / 2.0).collect();
         let chunks = data.chunks(width);
         let jobs = chunks.iter().cloned().zip(split(&mut self.unexplained, &chunks, 1)).collect();
@@ -68,7 +68,7 @@ impl<P: Points> LocalStore<'_, P> {
             let mut scores = vec![0.0; data.points.block() * width];
             for rows in data.blocks(chunk.clone()) {
                 let scores = &mut scores[..rows.len() * width];
-                data.points.scores(rows.clone(), data.facts.scale, &packed, scores);
+                data.points.scores(rows.clone(), &packed, scores);
                 for (s, j) in scores.chunks_exact(width).zip(rows) {
                     let unexplained = &mut unexplained[j - chunk.start];
                     for (s, half) in s.iter().zip(&half) {

@@ -1,0 +1,66 @@
+//! `orthant advise` and `orthant choose-k` from the outside.
+
+mod support;
+
+use support::{contents, folder, object, run, succeed, texts};
+
+#[test]
+fn advice_is_given_in_words_in_json_and_as_a_page() {
+    let folder = folder();
+    let (out, _) = succeed(folder.path(), "advise set.npy -k 6 --halves 2 -q --out advice");
+    assert!(out.starts_with("Use ONMF (k = 6)."), "{out}");
+    assert!(out.contains("Next: orthant cluster"), "{out}");
+    let files = contents(&folder.path().join("advice"));
+    let page = String::from_utf8(files["report.html"].clone()).unwrap();
+    assert!(page.contains("Does the noise depend on the norm?") && page.contains("<svg"));
+    let found = object(folder.path(), "advise set.npy -k 6 --halves 2 -q --json --threads 1");
+    assert_eq!(found["advice"], "onmf");
+    assert_eq!(found["algorithm"], "best");
+    assert!(found["noise_slope"].as_f64().unwrap().abs() < 0.3);
+    let again = object(folder.path(), "advise set.npy -k 6 --halves 2 -q --json --threads 2");
+    assert_eq!(found["models"], again["models"]);
+}
+
+#[test]
+fn a_truth_is_shown_but_changes_nothing() {
+    let folder = folder();
+    let with = object(folder.path(), "advise set.npy -k 6 --halves 2 -q --json --truth set.labels");
+    let without = object(folder.path(), "advise set.npy -k 6 --halves 2 -q --json");
+    assert!(with["models"][2]["accuracy"].as_f64().unwrap() > 0.8);
+    for key in ["advice", "reasons", "noise_slope", "agreements", "disagreements"] {
+        assert_eq!(with[key], without[key], "{key}");
+    }
+}
+
+#[test]
+fn candidates_for_k_have_reasons_and_a_picture() {
+    let folder = folder();
+    let found = object(folder.path(), "choose-k set.npy 2..9 --halves 3 -q --json --out ks");
+    assert_eq!(found["candidates"][0]["k"], 6);
+    assert!(!found["candidates"][0]["reasons"].as_array().unwrap().is_empty());
+    assert_eq!(found["levels"].as_array().unwrap().len(), 8);
+    let files = contents(&folder.path().join("ks"));
+    assert!(String::from_utf8(files["report.html"].clone()).unwrap().contains("Error and bound"));
+    assert_eq!(String::from_utf8(files["ks.csv"].clone()).unwrap().lines().count(), 9);
+    let (out, _) = succeed(folder.path(), "choose-k set.npy 2..9 --halves 3 -q");
+    assert!(out.contains("candidate 1") && out.contains("k = 6: "), "{out}");
+}
+
+#[test]
+fn bad_ranges_and_too_many_clusters_are_refused_in_one_line() {
+    let folder = folder();
+    for (arguments, word) in [
+        ("choose-k set.npy 9..2", "2..20"),
+        ("choose-k set.npy 0..3", "2..20"),
+        ("choose-k set.npy many", "2..20"),
+        ("choose-k set.npy 500..600", "there are 450"),
+        ("advise set.npy -k 451", "-k: 451 clusters need"),
+        ("advise nowhere.npy", "nowhere.npy"),
+    ] {
+        let output = run(folder.path(), arguments);
+        let (out, err) = texts(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {err}");
+        assert_eq!((out.as_str(), err.lines().count()), ("", 1), "{arguments}: {err}");
+        assert!(err.contains(word), "{arguments}: {err}");
+    }
+}

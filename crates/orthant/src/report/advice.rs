@@ -1,0 +1,208 @@
+//! The page of `advise`.
+
+use super::Made;
+use super::chart::{Axis, Histogram, Line, Lines, Marker, Series, histogram, lines};
+use super::number::{decimals, percent};
+use super::page::{Table, escape, shortened, table};
+use super::parts::{Parts, paragraph};
+use crate::advise::{Advice, Model};
+use crate::error::Result;
+
+/// Everything that page is made of.
+#[derive(Debug, Clone)]
+pub struct Advised<'a> {
+    /// The name of the data.
+    pub title: &'a str,
+    /// How it came about.
+    pub made: Made<'a>,
+    /// What was found.
+    pub advice: &'a Advice,
+    /// The name of every point of the data.
+    pub names: Option<&'a [String]>,
+    /// Accuracy of each model, where a truth is known: shown beside, not used.
+    pub accuracy: &'a [Option<f64>],
+}
+
+/// Points of the scatter plot.
+const DRAWN: usize = 1500;
+
+/// The page.
+pub fn advice(input: &Advised) -> Result<String> {
+    let a = input.advice;
+    let summary = a.summary();
+    let mut lines = summary.lines();
+    let lead = lines.next().map_or(String::new(), |head| format!("<p><strong>{}</strong></p>", escape(head)))
+        + &lines.map(paragraph).collect::<String>();
+    let mut parts = Parts::default();
+    parts.add("Models", models(input), "The log-density is the mean over the points, in nats: by how much a model explains them better is a difference of two. Stability is the agreement of the clusters of two random halves (adjusted Rand index).", false);
+    if a.slope.is_some() {
+        parts.add("Does the noise depend on the norm?", noise(a), "Every point by its strength along the direction of its cluster (ONMF) and the length of what is left across it, both relative to the mean of its cluster. Noise independent of the norm makes a level cloud, noise proportional to it a rising one.", true);
+    }
+    parts.add("Do norms vary within clusters?", norms(a), "Strengths relative to the mean of their cluster (ONMF). One peak: points of a cluster are multiples of a direction, whatever their norm. Several peaks: scale tells them apart.", true);
+    if let Some(counts) = &a.counts {
+        let line = |slope: f64, name: &str, line: Line, colour: usize| {
+            let middle = counts.classes[counts.classes.len() / 2];
+            let points =
+                counts.classes.iter().map(|c| (c.0, middle.1 * (c.0 / middle.0).powf(slope))).collect();
+            Series { name: name.into(), points, line, colour: Some(colour), ..Series::default() }
+        };
+        let chart = super::chart::lines(&Lines {
+            title: "variance against mean of the entries".into(),
+            x: Axis::log("mean of the entries"),
+            y: Axis::log("mean squared deviation"),
+            series: vec![
+                line(0.0, "noise of one size", Line::Dotted, 1),
+                line(1.0, "counts", Line::Dashed, 2),
+                Series {
+                    name: "entries".into(),
+                    points: counts.classes.clone(),
+                    colour: Some(0),
+                    marker: Marker::Circle,
+                    ..Series::default()
+                },
+            ],
+            ..Lines::default()
+        });
+        let caption = format!(
+            "All entries are whole numbers. Their variance around what KL-ONMF expects grows like the mean to the power {}, and is {} times the mean on the whole.",
+            decimals(counts.slope, 2),
+            decimals(counts.dispersion, 1)
+        );
+        parts.add("Is it the noise of counts?", chart, &caption, true);
+    }
+    parts.add("Where the models agree", agreements(a), "Agreement of the partitions of every two models (adjusted Rand index): 1 is the same partition, 0 chance.", false);
+    if !a.disagreements.is_empty() {
+        let share = percent(a.disagreeing as f64 / a.points.len().max(1) as f64);
+        let caption = format!(
+            "{} of {} points ({share}); the longest are listed with their cluster by each model.",
+            a.disagreeing,
+            a.points.len()
+        );
+        parts.add("Where they differ", disagreements(input), &caption, false);
+    }
+    parts.page(input.title, "Orthant · which model", lead, &input.made)
+}
+
+fn models(input: &Advised) -> String {
+    let a = input.advice;
+    let scored = input.accuracy.iter().any(Option::is_some);
+    let row = |(at, m): (usize, &crate::advise::Fitted)| {
+        let mark = if a.verdict.recommended == Some(m.model) { "recommended" } else { "" };
+        let mut row = vec![
+            m.model.title().to_string(),
+            if m.density.is_nan() { "–".into() } else { decimals(m.density, 3) },
+            m.stability().map_or("–".into(), |s| decimals(s, 3)),
+        ];
+        if scored {
+            row.push(
+                input.accuracy.get(at).copied().flatten().map_or("–".into(), |x| decimals(100.0 * x, 1)),
+            );
+        }
+        row.push(mark.into());
+        row
+    };
+    let rows: Vec<Vec<String>> = a.models.iter().enumerate().map(row).collect();
+    let mut columns = vec!["model", "#log-density", "#stability"];
+    if scored {
+        columns.push("#accuracy, % (not used)");
+    }
+    columns.push("");
+    table(&Table { columns: &columns, rows: &rows, best: &[] })
+}
+
+/// Strength and noise of every point relative to the means of its cluster.
+fn relative(a: &Advice) -> Vec<(f64, f64)> {
+    let labels = &a.model(Model::Onmf).labels;
+    let mut sums = vec![(0.0, 0.0, 0.0); a.k];
+    for (&(s, r), &i) in a.polar.iter().zip(labels) {
+        sums[i] = (sums[i].0 + s, sums[i].1 + r, sums[i].2 + 1.0);
+    }
+    let of = |(&(s, r), &i): (&(f64, f64), &usize)| {
+        let (mean_s, mean_r) = (sums[i].0 / sums[i].2, sums[i].1 / sums[i].2);
+        (s / mean_s, if mean_r > 0.0 { r / mean_r } else { 0.0 })
+    };
+    a.polar.iter().zip(labels).map(of).collect()
+}
+
+fn noise(a: &Advice) -> String {
+    let all: Vec<(f64, f64)> = relative(a).into_iter().filter(|p| p.0 > 0.0 && p.1 > 1e-4).collect();
+    let step = all.len().div_ceil(DRAWN).max(1);
+    let cloud: Vec<(f64, f64)> = all.iter().copied().step_by(step).collect();
+    let (low, high) = all.iter().fold((f64::INFINITY, 0.0f64), |(l, h), p| (l.min(p.0), h.max(p.0)));
+    let line = |slope: f64, name: String, line: Line, colour: usize| Series {
+        name,
+        points: [low, high].map(|x| (x, x.powf(slope))).to_vec(),
+        colour: Some(colour),
+        line,
+        ..Series::default()
+    };
+    let slope = a.slope.map_or(0.0, |s| s.slope);
+    let error = a.slope.map_or(0.0, |s| s.error);
+    lines(&Lines {
+        title: "noise across the directions against strength".into(),
+        x: Axis::log("strength, relative to the cluster's mean"),
+        y: Axis::log("noise across, relative"),
+        series: vec![
+            Series {
+                name: "points".into(),
+                points: cloud,
+                line: Line::None,
+                marker: Marker::Circle,
+                faint: true,
+                colour: Some(0),
+                ..Series::default()
+            },
+            line(0.0, "independent (ONMF)".into(), Line::Dotted, 1),
+            line(1.0, "proportional (spherical k-means)".into(), Line::Dashed, 2),
+            line(
+                slope,
+                format!("measured: power {} ± {}", decimals(slope, 2), decimals(error, 2)),
+                Line::Solid,
+                3,
+            ),
+        ],
+        ..Lines::default()
+    })
+}
+
+fn norms(a: &Advice) -> String {
+    let values: Vec<f64> = relative(a).into_iter().map(|p| p.0).collect();
+    let mut sorted = values.clone();
+    sorted.sort_by(f64::total_cmp);
+    let most = sorted.get(sorted.len() * 99 / 100).copied().unwrap_or(1.0);
+    let high = (most * 1.1).max(1.5);
+    histogram(&Histogram {
+        title: "strengths of the points".into(),
+        label: "strength, relative to the cluster's mean".into(),
+        counted: "points".into(),
+        values: &values,
+        range: (0.0, high),
+        bins: 40,
+    })
+}
+
+fn agreements(a: &Advice) -> String {
+    let rows: Vec<Vec<String>> = a
+        .agreements
+        .iter()
+        .map(|(x, y, z)| vec![x.title().into(), y.title().into(), decimals(*z, 3)])
+        .collect();
+    table(&Table { columns: &["model", "model", "#agreement"], rows: &rows, best: &[] })
+}
+
+fn disagreements(input: &Advised) -> String {
+    let a = input.advice;
+    let name = |j: usize| {
+        input.names.and_then(|n| n.get(j)).map_or_else(|| format!("point {j}"), |n| shortened(n, 60))
+    };
+    let row = |d: &crate::advise::Disagreement| {
+        let mut row = vec![name(d.point)];
+        row.extend(d.labels.iter().map(usize::to_string));
+        row
+    };
+    let rows: Vec<Vec<String>> = a.disagreements.iter().map(row).collect();
+    let titles: Vec<String> = a.models.iter().map(|m| format!("#{}", m.model.title())).collect();
+    let mut columns = vec!["point"];
+    columns.extend(titles.iter().map(String::as_str));
+    table(&Table { columns: &columns, rows: &rows, best: &[] })
+}
