@@ -47,7 +47,7 @@ pub fn dominant(data: &dyn Data, store: &mut dyn Store, starts: &[usize], u: &Ma
     dominant_within(data, store, starts, u, 1e-10)
 }
 
-/// As [`dominant`], until every residual is at most `tolerance·σ²` (float32: no finer than the format allows). The
+/// As [`dominant()`], until every residual is at most `tolerance·σ²` (float32: no finer than the format allows). The
 /// error of the vectors is about that, that of σ² about its square.
 pub fn dominant_within(
     data: &dyn Data,
