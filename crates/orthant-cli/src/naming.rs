@@ -7,7 +7,13 @@ use orthant::start::Start;
 use orthant::{Error, Job};
 
 /// Names of the paper for methods that begin elsewhere than usual.
-const PRINTED: &[(&str, &str, &str)] = &[("chnmf", "nndsvd", "CH(SVD)"), ("o-pnmf", "nndsvd", "O-P(SVD)")];
+const PRINTED: &[(&str, &str, &str)] = &[
+    ("chnmf", "nndsvd", "CH(SVD)"),
+    ("o-pnmf", "nndsvd", "O-P(SVD)"),
+    // The paper's has a random start, whatever the default.
+    ("spherical-k-means", "random", "spherical k-means"),
+    ("spherical-k-means", "residual", "spherical k-means (residual)"),
+];
 
 /// A method by its name; `place` is where the name was given.
 pub fn find(place: &str, name: &str) -> Result<&'static Method> {

@@ -39,8 +39,8 @@ CASES = [
     (ONMF(n_clusters=6, method="em-onmf", n_init=4, random_state=7), "-k 6 -a em-onmf --runs 4 --seed 7".split()),
     (ONMF(n_clusters=6, method="o-pnmf", max_iter=60, polish="em"), "-k 6 -a o-pnmf --max-iterations 60 --polish em".split()),
     (ONMF(n_clusters=3, cluster="features"), "-k 3 --cluster columns".split()),
-    (SphericalKMeans(n_clusters=6, random_state=5), "-k 6 -a spherical-k-means --start residual --runs 10 --seed 5".split()),
-    (SphericalKMeans(n_clusters=6, init="auto", n_init=1), "-k 6 -a spherical-k-means".split()),
+    (SphericalKMeans(n_clusters=6, n_init=10, random_state=5), "-k 6 -a spherical-k-means --runs 10 --seed 5".split()),
+    (SphericalKMeans(n_clusters=6), "-k 6 -a spherical-k-means".split()),
 ]
 
 

@@ -67,6 +67,9 @@ pub fn finish(
         found = dominant(problem.data, store, &[run], &found.u)?;
     }
 
+    // A power step more: features that no point of a cluster has get exactly 0.
+    found.u = store.sum_by_label(&found.u, &[run])?.with_unit_columns();
+
     // Number the clusters by decreasing energy, ties by the old number.
     let mut order: Vec<usize> = (0..k).collect();
     order.sort_by(|&a, &b| found.sigma2[b].total_cmp(&found.sigma2[a]).then(a.cmp(&b)));

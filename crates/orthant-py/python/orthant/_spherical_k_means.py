@@ -22,13 +22,13 @@ class SphericalKMeans(ClusterMixin, Clustering):
     n_clusters : int, default=8
         Number of clusters.
 
-    init : {"residual", "random", "svd", "nndsvd", "auto"} or array-like, default="residual"
+    init : {"residual", "random", "svd", "nndsvd", "auto"} or array-like, default="auto"
         Where to start: "residual" draws samples far from one another, as k-means++; "random" takes any
         samples; "svd" lets each of the largest singular vectors claim the samples where it is largest, which
-        suits nonnegative data; "auto" is what the program does unless told otherwise. An array of shape
+        suits nonnegative data; "auto" is "residual", as in the program. An array of shape
         (n_samples,) are labels to begin with (-1: none), one of shape (n_clusters, n_features) centres.
 
-    n_init : int, default=10
+    n_init : int, default=1
         Number of runs with different random numbers, of which the best is kept; they share their passes over
         the data. Starts that are not random are run once.
 
@@ -110,8 +110,8 @@ class SphericalKMeans(ClusterMixin, Clustering):
         self,
         n_clusters=8,
         *,
-        init="residual",
-        n_init=10,
+        init="auto",
+        n_init=1,
         max_iter=None,
         certificate="singular",
         random_state=0,

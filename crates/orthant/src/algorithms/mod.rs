@@ -321,7 +321,7 @@ pub static METHODS: &[Method] = &[
         signed: true,
         zero_is_a_point: false,
         batched: true,
-        starts: &["random", "residual"],
+        starts: &["residual", "random"],
         objective: "Σ cos",
         goal: Goal::Most,
         degree: 0,
