@@ -112,6 +112,7 @@ def write(root, rows, quick, seconds):
         "",
         *table(rows),
     ]
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(text) + "\n")
     plain = [
         {"work": r.work, "against": r.against, "ratio": r.ratio, "target": r.target, "most": r.most, "met": r.met,
