@@ -9,7 +9,7 @@ use orthant::matrix::{Data, Matrix, open};
 use orthant::read::{self, Loaded};
 use orthant::weighting::{Fitted, Weighting};
 use orthant::{Error, evaluate};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::args::{DataArgs, Orientation, ReadArgs, WorkArgs};
 
@@ -62,6 +62,20 @@ pub struct Input {
 }
 
 impl Input {
+    /// What the objects of `advise` and `choose-k` begin with.
+    pub fn studied(&self, seed: u64, threads: usize) -> Map<String, Value> {
+        let mut object = Map::new();
+        let mut put = |key: &str, value: Value| drop(object.insert(key.into(), value));
+        put("program", json!(format!("orthant {}", env!("CARGO_PKG_VERSION"))));
+        put("data", json!(self.path.display().to_string()));
+        put("cluster", json!(self.orientation.name()));
+        put("points", json!(self.matrix.points()));
+        put("features", json!(self.matrix.features()));
+        put("seed", json!(seed));
+        put("threads", json!(threads));
+        object
+    }
+
     /// The points as algorithms see them.
     pub fn open(&self) -> Result<Box<dyn Data + '_>> {
         Ok(open(&self.matrix, self.weights.clone())?)

@@ -111,15 +111,8 @@ fn object(
     seed: u64,
     threads: usize,
 ) -> Map<String, Value> {
-    let mut object = Map::new();
+    let mut object = input.studied(seed, threads);
     let mut put = |key: &str, value: Value| drop(object.insert(key.into(), value));
-    put("program", json!(format!("orthant {}", env!("CARGO_PKG_VERSION"))));
-    put("data", json!(input.path.display().to_string()));
-    put("cluster", json!(input.orientation.name()));
-    put("points", json!(input.matrix.points()));
-    put("features", json!(input.matrix.features()));
-    put("seed", json!(seed));
-    put("threads", json!(threads));
     put("k", json!(advice.k));
     put("k_given", json!(advice.k_given));
     put("advice", json!(advice.answer()));

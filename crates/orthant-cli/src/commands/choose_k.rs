@@ -100,15 +100,8 @@ fn page(input: &Input, choice: &Choice, threads: usize) -> Result<String> {
 }
 
 fn object(input: &Input, choice: &Choice, seed: u64, threads: usize) -> Result<Map<String, Value>> {
-    let mut object = Map::new();
+    let mut object = input.studied(seed, threads);
     let mut put = |key: &str, value: Value| drop(object.insert(key.into(), value));
-    put("program", json!(format!("orthant {}", env!("CARGO_PKG_VERSION"))));
-    put("data", json!(input.path.display().to_string()));
-    put("cluster", json!(input.orientation.name()));
-    put("points", json!(input.matrix.points()));
-    put("features", json!(input.matrix.features()));
-    put("seed", json!(seed));
-    put("threads", json!(threads));
     let candidates = choice.candidates.iter().map(|c| json!({"k": c.k, "reasons": c.reasons}));
     put("candidates", candidates.collect::<Vec<_>>().into());
     let mut levels = vec![];
