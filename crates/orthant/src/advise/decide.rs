@@ -8,14 +8,14 @@ pub const SAME: f64 = 0.97;
 pub const NARROW: f64 = 0.25;
 /// Strengths that vary less than this cannot tell how noise depends on them.
 pub const CONSTANT: f64 = 0.1;
-/// So many standard errors of the mean log-density tell the two laws of noise apart.
+/// Centres and directions must differ by so many standard errors of the mean log-density,
+const APART: f64 = 1.0;
+/// the two laws of noise by so many: they have equally many parameters, and either is as good a guess before.
 const CLEAR: f64 = 0.25;
-/// Centres must be better than directions by so many standard errors,
-const CENTRES: f64 = 3.5;
-/// and are not better up to so many.
-const DIRECTIONS: f64 = 2.0;
-/// So many standard errors at most is stability worth: one for each tenth of it.
-const SAY: f64 = 2.0;
+/// By so many each must be better, if the clusters are the same whatever is used.
+const TELLING: f64 = 3.0;
+/// Halves that agree less than this say that the clusters are not to be relied on.
+const UNSTABLE: f64 = 0.5;
 /// Fewer points for each cluster say nothing.
 const FEWEST: usize = 5;
 
@@ -74,8 +74,21 @@ fn decisive(a: &Advice) -> Verdict {
             "There is one feature: all points have the same direction, and only their size can tell them apart.".into(),
         );
     }
+    let [kmeans, spherical, onmf] = THREE.map(|m| a.model(m).density);
+    let (angular, other) = if spherical > onmf {
+        (Model::SphericalKMeans, Model::Onmf)
+    } else {
+        (Model::Onmf, Model::SphericalKMeans)
+    };
+    // Should scaling influence the cluster? [P, Sec. 2.3, question 1]
+    let scale = a.difference(Model::KMeans, angular);
+    // Does the noise added to each point depend on its norm? [P, Sec. 2.3, question 2]
+    let noise = a.difference(angular, other);
+    // Models that differ no more than halves of the data do under the steadiest find the same clusters.
     let same = a.least_agreement();
-    if same >= SAME && a.spread < NARROW {
+    let coincide = same >= a.most_stability().map_or(SAME, |s| s.min(SAME));
+    let telling = a.spread >= CONSTANT && -scale.1 >= TELLING && noise.1 >= TELLING;
+    if coincide && a.spread < NARROW && !telling {
         return Verdict::undecided(
             &THREE,
             format!(
@@ -84,19 +97,7 @@ fn decisive(a: &Advice) -> Verdict {
             ),
         );
     }
-    let [kmeans, spherical, onmf] = THREE.map(|m| a.model(m).density);
-    let (angular, other) = if spherical > onmf {
-        (Model::SphericalKMeans, Model::Onmf)
-    } else {
-        (Model::Onmf, Model::SphericalKMeans)
-    };
-    let scale = a.difference(Model::KMeans, angular);
-    // Should scaling influence the cluster? [P, Sec. 2.3, question 1] Where points of several directions meet at the
-    // origin, centres explain them too: they must be clearly better, and stability has a say.
-    let steadier = a.model(Model::KMeans).stability_or_nan() - a.model(angular).stability_or_nan();
-    let say = if steadier.is_nan() { 0.0 } else { (10.0 * steadier).clamp(-SAY, SAY) };
-    let scale_matters = scale.1 + say;
-    if scale_matters >= CENTRES {
+    if scale.1 >= APART {
         return Verdict::of(
             Model::KMeans,
             format!(
@@ -105,7 +106,7 @@ fn decisive(a: &Advice) -> Verdict {
             ),
         );
     }
-    if scale_matters > DIRECTIONS {
+    if scale.1 > -APART {
         return Verdict::undecided(
             &[Model::KMeans, angular],
             format!(
@@ -130,8 +131,6 @@ fn decisive(a: &Advice) -> Verdict {
             ),
         );
     }
-    // Does the noise added to each point depend on its norm? [P, Sec. 2.3, question 2]
-    let noise = a.difference(angular, other);
     if noise.1 < CLEAR {
         return Verdict::undecided(
             &[Model::SphericalKMeans, Model::Onmf],
@@ -182,6 +181,11 @@ fn beside(a: &Advice, verdict: &Verdict) -> Vec<String> {
             "Two halves of the data give the same clusters to this degree (1: equal, 0: chance): {}.",
             stable.join(", ")
         ));
+    }
+    let judged = verdict.recommended.filter(|m| *m != Model::KlOnmf);
+    let unstable = judged.and_then(|m| a.model(m).stability()).is_some_and(|s| s < UNSTABLE);
+    if unstable {
+        reasons.push("These clusters change from one half of the data to the other: with so much noise the advice is a guess.".into());
     }
     let same = a.least_agreement();
     if a.disagreeing > 0 {

@@ -2,46 +2,54 @@
 
 use rand::RngExt;
 
-use super::likelihood::Polar;
+use super::likelihood::Seen;
 use crate::error::Result;
 use crate::matrix::{Data, Mat};
 use crate::start::Stream;
 
-/// `mᵀx` and `‖m − cx‖²` for the factor c that `factor` makes of `(mᵀx, ‖x‖²)`; zeros are not visited, so the second
-/// is a sum over the entries and what x has elsewhere.
-fn against(data: &dyn Data, j: usize, x: &[f64], factor: impl Fn(f64) -> f64) -> Result<(f64, f64)> {
-    let mut dot = 0.0;
-    data.entries(j, &mut |f, m| dot += m * x[f])?;
-    let c = factor(dot);
-    let (mut near, mut seen) = (0.0, 0.0);
-    data.entries(j, &mut |f, m| {
-        near += (m - c * x[f]).powi(2);
-        seen += x[f] * x[f];
-    })?;
-    let all: f64 = x.iter().map(|x| x * x).sum();
-    Ok((dot, near + c * c * (all - seen).max(0.0)))
+/// Points in coordinates along and across the direction of their cluster.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Polar {
+    /// `mᵀu`, positive.
+    pub(super) strength: Vec<f64>,
+    /// `‖m − (mᵀu)u‖²`.
+    pub(super) across2: Vec<f64>,
 }
 
-/// Along and across unit directions (features × k).
-pub(super) fn polar(data: &dyn Data, u: &Mat, labels: &[usize]) -> Result<Polar> {
-    let rows = u.transpose();
-    let mut polar = Polar::default();
-    for (j, &i) in labels.iter().enumerate() {
-        let (s, across2) = against(data, j, rows.row(i), |s| s)?;
-        polar.strength.push(s);
-        polar.across2.push(across2);
+/// What the points are to columns of x (features × k): unit directions, or centres of the scaled data.
+pub(super) fn see(data: &dyn Data, x: &Mat, directions: bool, labels: &[usize]) -> Result<Seen> {
+    let (n, k) = (labels.len(), x.cols);
+    let rows = x.transpose();
+    let norms2: Vec<f64> = (0..k).map(|i| rows.row(i).iter().map(|x| x * x).sum()).collect();
+    let (mut strength, mut distance2) = (Mat::zeros(n, k), Mat::zeros(n, k));
+    for j in 0..n {
+        for i in 0..k {
+            let x = rows.row(i);
+            let mut dot = 0.0;
+            data.entries(j, &mut |f, m| dot += m * x[f])?;
+            // Zeros are not visited: what x has there counts at the end.
+            let factor = if directions { dot } else { 1.0 };
+            let (mut near, mut seen) = (0.0, 0.0);
+            data.entries(j, &mut |f, m| {
+                near += (m - factor * x[f]).powi(2);
+                seen += x[f] * x[f];
+            })?;
+            strength[(j, i)] = dot;
+            distance2[(j, i)] = near + factor * factor * (norms2[i] - seen).max(0.0);
+        }
     }
-    // A point at a right angle to its direction has no strength; the density needs one.
-    let least = 1e-9 * polar.strength.iter().sum::<f64>() / labels.len() as f64;
-    polar.strength.iter_mut().for_each(|s| *s = s.max(least).max(f64::MIN_POSITIVE));
-    Ok(polar)
+    // A point at a right angle to a direction has no strength; the density needs one.
+    let mean = labels.iter().enumerate().map(|(j, &i)| strength[(j, i)]).sum::<f64>() / n as f64;
+    let strength = strength.map(|s| s.max(1e-9 * mean).max(f64::MIN_POSITIVE));
+    // Noise below rounding is no noise.
+    let floor = 1e-20 * data.facts().norm2 / n as f64;
+    Ok(Seen { strength, distance2, labels: labels.to_vec(), floor })
 }
 
-/// Squared distances from centres (features × k, of the scaled data).
-pub(super) fn distances2(data: &dyn Data, centres: &Mat, labels: &[usize]) -> Result<Vec<f64>> {
-    let rows = centres.transpose();
-    let distance = |(j, &i): (usize, &usize)| Ok(against(data, j, rows.row(i), |_| 1.0)?.1);
-    labels.iter().enumerate().map(distance).collect()
+/// Every point along and across the direction of its own cluster.
+pub(super) fn polar(seen: &Seen) -> Polar {
+    let own = |x: &Mat| seen.labels.iter().enumerate().map(|(j, &i)| x[(j, i)]).collect();
+    Polar { strength: own(&seen.strength), across2: own(&seen.distance2) }
 }
 
 /// In how many dimensions the noise across is spread, from 1 to features − 1: the residuals r of two points of

@@ -22,6 +22,7 @@ mod counts;
 mod decide;
 mod likelihood;
 mod measure;
+mod strengths;
 
 pub use counts::Counts;
 pub use decide::{CONSTANT, NARROW, SAME, Verdict};
@@ -36,7 +37,7 @@ use crate::prepare::Problem;
 use crate::resample::{agreement, fit, sample, stability, usable};
 use crate::run::Observer;
 use crate::start::Stream;
-use likelihood::Polar;
+use measure::Polar;
 
 /// What to ask.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,7 +111,8 @@ pub struct Fitted {
     pub model: Model,
     /// Cluster of each point used; numbered so that they match those of ONMF as far as possible.
     pub labels: Vec<usize>,
-    /// Mean log-density of the points, in nats; NaN for KL-ONMF, whose density is of counts.
+    /// Mean log-density of the points, in nats, less the price of what was estimated; NaN for KL-ONMF, whose density is
+    /// of counts.
     pub density: f64,
     /// Agreement of the clusters that two halves of the points give, for each division.
     pub agreements: Vec<f64>,
@@ -122,10 +124,6 @@ impl Fitted {
     pub fn stability(&self) -> Option<f64> {
         let n = self.agreements.len();
         (n > 0).then(|| self.agreements.iter().sum::<f64>() / n as f64)
-    }
-
-    fn stability_or_nan(&self) -> f64 {
-        self.stability().unwrap_or(f64::NAN)
     }
 }
 
@@ -192,6 +190,12 @@ impl Advice {
         three.map(|a| a.2).fold(1.0, f64::min)
     }
 
+    /// The stability of the most stable of the three, where it is known.
+    fn most_stability(&self) -> Option<f64> {
+        let three = self.models.iter().filter(|m| m.model != Model::KlOnmf);
+        three.filter_map(Fitted::stability).reduce(f64::max)
+    }
+
     /// The recommended model's name, or "undecided".
     pub fn answer(&self) -> &'static str {
         self.verdict.recommended.map_or("undecided", Model::name)
@@ -248,10 +252,8 @@ fn without_k(data: &dyn Data, ask: &Advise, observer: &mut dyn Observer) -> Resu
     let range = ChooseK { least: 2.min(most), most, seed: ask.seed, ..ChooseK::default() };
     let k = choose_k(data, &range, observer)?.candidates.first().map_or(1, |c| c.k);
     let advice = fit_and_measure(data, k, ask, observer)?;
-    // Every cluster has as many parameters as the noise has dimensions, and one more. (BIC)
-    let price = 0.5 * (advice.dimensions + 1.0) * (n as f64).ln() / n as f64;
     let directions = advice.model(Model::Onmf).density.max(advice.model(Model::SphericalKMeans).density);
-    let (mut best, mut centres) = (directions - price * k as f64, k);
+    let (mut best, mut centres) = (directions, k);
     let scale = data.facts().scale;
     for count in (2..=most).filter(|_| !advice.cancelled) {
         let method = Model::KMeans.method();
@@ -260,19 +262,14 @@ fn without_k(data: &dyn Data, ask: &Advise, observer: &mut dyn Observer) -> Resu
             break;
         }
         let labels: Vec<usize> = found.solution.labels.iter().map(|&l| l.max(0) as usize).collect();
-        let distances = measure::distances2(data, &found.solution.centroids.map(|x| x * scale), &labels)?;
-        let densities = likelihood::centres(&distances, &labels, count, advice.dimensions, floor(data));
-        let density = densities.iter().sum::<f64>() / n as f64 - price * count as f64;
+        let seen = measure::see(data, &found.solution.centroids.map(|x| x * scale), false, &labels)?;
+        let densities = likelihood::centres(&seen, advice.dimensions + 1.0);
+        let density = densities.iter().sum::<f64>() / n as f64;
         if density > best {
             (best, centres) = (density, count);
         }
     }
     if centres == k { Ok(advice) } else { fit_and_measure(data, centres, ask, observer) }
-}
-
-/// Noise below rounding is no noise.
-fn floor(data: &dyn Data) -> f64 {
-    1e-20 * data.facts().norm2 / data.shape().points as f64
 }
 
 /// Everything but the verdict; points are numbered as in `data`, which has no zero points.
@@ -292,23 +289,23 @@ fn fit_and_measure(data: &dyn Data, k: usize, ask: &Advise, observer: &mut dyn O
     let scale = data.facts().scale;
     let onmf = fits.iter().find(|f| f.0 == Model::Onmf).expect("it was asked for");
     let (directions, own) = (onmf.2.directions.clone(), onmf.1.clone());
-    let polar = measure::polar(data, &directions, &own)?;
+    let along = measure::see(data, &directions, true, &own)?;
+    let polar = measure::polar(&along);
     let dimensions = measure::dimensions(data, &polar, &own, k, ask.seed)?;
-    let floor = floor(data);
     let mut models = vec![];
     let mut known = None;
     for (model, labels, solution) in fits {
         let densities = match model.method().rule {
             Rule::Euclid => {
                 let centres = solution.centroids.clone().map(|x| x * scale);
-                let distances = measure::distances2(data, &centres, &labels)?;
-                likelihood::centres(&distances, &labels, k, dimensions, floor)
+                likelihood::centres(&measure::see(data, &centres, false, &labels)?, dimensions + 1.0)
             }
-            Rule::Cosine => {
-                let polar = measure::polar(data, &solution.centroids, &labels)?;
-                likelihood::directions(&polar, &labels, k, dimensions, 1.0, floor)
-            }
-            Rule::Power => likelihood::directions(&polar, &labels, k, dimensions, 0.0, floor),
+            Rule::Cosine => likelihood::directions(
+                &measure::see(data, &solution.centroids, true, &labels)?,
+                dimensions,
+                1.0,
+            ),
+            Rule::Power => likelihood::directions(&along, dimensions, 0.0),
             Rule::Kl => {
                 known = counts::measure(data, &solution.centroids, &labels)?;
                 vec![]

@@ -1,8 +1,10 @@
 //! From the levels to one to three candidates, each with its reasons.
 //!
-//! Three looks, none of which is right on all data:
+//! Four looks, none of which is right on all data:
 //! - stable: the largest k whose clusters two halves of the data agree on about as well as for any k;
 //! - knee: the k after which the gain falls off most, of one cluster over the next;
+//! - rank: the k after which the singular values fall off most: points that are mixtures of k directions have clusters
+//!   between these, but k singular values all the same;
 //! - complete: the first k that explains everything.
 
 use super::Level;
@@ -25,8 +27,9 @@ const NOTHING: f64 = 1e-6;
 /// A knee is where a cluster gains so many times what the next one gains.
 const KNEE: f64 = 2.0;
 
-/// One to three candidates, the most convincing first.
-pub(super) fn candidates(levels: &[Level]) -> Vec<Candidate> {
+/// One to three candidates, the most convincing first; `energies` are the shares of the data that the first, second, …
+/// singular value explains.
+pub(super) fn candidates(levels: &[Level], energies: &[f64]) -> Vec<Candidate> {
     let mut votes: Vec<(usize, f64, String)> = vec![];
     // Beyond the k that explains everything there is nothing to find.
     let complete = levels.iter().position(|l| l.relative_error <= NOTHING);
@@ -35,7 +38,15 @@ pub(super) fn candidates(levels: &[Level]) -> Vec<Candidate> {
         votes.push((levels[at].k, 3.0, "it is the first that explains everything".into()));
     }
     votes.extend(stable(levels));
-    votes.extend(knees(levels));
+    let gains: Vec<(usize, f64)> = levels.iter().filter_map(|l| Some((l.k, l.gain?))).collect();
+    let (first, last) = (levels[0].k, levels[levels.len() - 1].k);
+    let ranks: Vec<(usize, f64)> = (first..=last.min(energies.len())).map(|k| (k, energies[k - 1])).collect();
+    votes.extend(knees(&gains, [1.2, 0.5], |times| {
+        format!("its last cluster gains {times} times what one more would")
+    }));
+    votes.extend(knees(&ranks, [0.8, 0.5], |times| {
+        format!("the data span about so many directions (the last singular value explains {times} times what the next does)")
+    }));
     if votes.is_empty() {
         let last = &levels[levels.len() - 1];
         votes.push((last.k, 0.0, "nothing stands out in this range; this is the largest looked at".into()));
@@ -75,25 +86,21 @@ fn stable(levels: &[Level]) -> Vec<(usize, f64, String)> {
     votes
 }
 
-/// Where the gain falls off most, and where it does so next.
-fn knees(levels: &[Level]) -> Vec<(usize, f64, String)> {
+/// Where gains fall off most, and where they do so next; `gains` have consecutive k.
+fn knees(
+    gains: &[(usize, f64)],
+    weights: [f64; 2],
+    reason: impl Fn(&str) -> String,
+) -> Vec<(usize, f64, String)> {
     let mut falls: Vec<(usize, f64)> = vec![];
-    for pair in levels.windows(2) {
-        let (Some(gain), Some(next)) = (pair[0].gain, pair[1].gain) else { continue };
-        let ratio = gain / next.max(1e-12);
+    for pair in gains.windows(2) {
+        let ((k, gain), (_, next)) = (pair[0], pair[1]);
+        let ratio = gain / next.max(NOTHING * NOTHING);
         if ratio >= KNEE && gain > NOTHING * NOTHING {
-            falls.push((pair[0].k, ratio));
+            falls.push((k, ratio));
         }
     }
     falls.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let reason = |ratio: f64| {
-        let times = if ratio > 100.0 { "more than 100".into() } else { format!("{ratio:.1}") };
-        format!("its last cluster gains {times} times what one more would")
-    };
-    falls
-        .iter()
-        .take(2)
-        .enumerate()
-        .map(|(at, &(k, ratio))| (k, if at == 0 { 1.2 } else { 0.5 }, reason(ratio)))
-        .collect()
+    let times = |ratio: f64| if ratio > 100.0 { "more than 100".into() } else { format!("{ratio:.1}") };
+    falls.iter().zip(weights).map(|(&(k, ratio), weight)| (k, weight, reason(&times(ratio)))).collect()
 }

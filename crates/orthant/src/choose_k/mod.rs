@@ -66,7 +66,7 @@ pub struct Level {
     pub relative_error: f64,
     /// No k clusters leave less: the bound by the singular values.
     pub lower_bound: f64,
-    /// By how much the share of the data explained, `1 − error²`, grew over k − 1; unknown for the first.
+    /// By how much the share of the data explained, `1 − error²`, grew over k − 1; unknown for a first k above 2.
     pub gain: Option<f64>,
     /// Agreement of the clusters of two halves of the data, for each division.
     pub agreements: Vec<f64>,
@@ -136,11 +136,15 @@ pub fn choose_k(data: &dyn Data, ask: &ChooseK, observer: &mut dyn Observer) -> 
     }
     let norm2 = data.facts().norm2;
     let singular = top(data, steps.last().map_or(1, |s| s.k))?;
+    let energies: Vec<f64> = singular.values.iter().map(|s| s * s / norm2).collect();
+    // What one cluster leaves is known without a search.
+    let one = energies.first().map(|e| (1.0 - e).max(0.0)).filter(|_| ask.least == 2);
     let mut levels: Vec<Level> = vec![];
     for step in steps {
         let best: f64 = singular.values[..step.k].iter().map(|s| s * s).sum::<f64>() + singular.slack;
         let error2 = (1.0 - step.explained / norm2).max(0.0);
-        let gain = levels.last().map(|last| last.relative_error.powi(2) - error2);
+        let before = levels.last().map(|last| last.relative_error.powi(2)).or(one);
+        let gain = before.map(|before| before - error2);
         levels.push(Level {
             k: step.k,
             relative_error: error2.sqrt(),
@@ -158,7 +162,7 @@ pub fn choose_k(data: &dyn Data, ask: &ChooseK, observer: &mut dyn Observer) -> 
     if cancelled {
         notes.push("Stopped before the end: what was not reached is not shown.".into());
     }
-    let candidates = candidates::candidates(&levels);
+    let candidates = candidates::candidates(&levels, &energies);
     Ok(Choice { candidates, levels, notes, cancelled })
 }
 

@@ -35,8 +35,8 @@ pub fn choice(input: &Chosen) -> Result<String> {
         marker: Marker::nth(colour),
         ..Series::default()
     };
-    let chart = |title: &str, y: &str, series: Vec<Series>| {
-        let (x, y) = (Axis::new("number of clusters k"), Axis::new(y));
+    let chart = |title: &str, y: Axis, series: Vec<Series>| {
+        let x = Axis::new("number of clusters k");
         lines(&Lines { title: title.into(), x, y, series, marks: marks(), ..Lines::default() })
     };
     let mut parts = Parts::default();
@@ -44,7 +44,7 @@ pub fn choice(input: &Chosen) -> Result<String> {
         "Error and bound",
         chart(
             "error and bound against k",
-            "relative error",
+            Axis::new("relative error"),
             vec![
                 series("no k clusters leave less", 1, Line::Dashed, &|l| Some(l.lower_bound)),
                 series("left by the best partition found", 0, Line::Solid, &|l| Some(l.relative_error)),
@@ -58,7 +58,7 @@ pub fn choice(input: &Chosen) -> Result<String> {
             "Stability",
             chart(
                 "stability against k",
-                "agreement (adjusted Rand index)",
+                Axis::new("agreement (adjusted Rand index)"),
                 vec![
                     series("of halves with all points", 1, Line::Dashed, &|l| l.consensus),
                     series("of two halves with each other", 0, Line::Solid, &Level::stability),
@@ -73,12 +73,13 @@ pub fn choice(input: &Chosen) -> Result<String> {
             "Gain",
             chart(
                 "gain against k",
-                "percent of the data",
+                // Factors between gains are what counts.
+                Axis::log("percent of the data"),
                 vec![series("explained more than by k − 1", 0, Line::Solid, &|l| {
-                    l.gain.map(|g| 100.0 * g)
+                    l.gain.map(|g| 100.0 * g).filter(|g| *g > 1e-6)
                 })],
             ),
-            "By how much the share of the data that is explained, 1 − error², grows with the last cluster.",
+            "By how much the share of the data that is explained, 1 − error², grows with the last cluster, on a scale of factors.",
             true,
         );
     }
