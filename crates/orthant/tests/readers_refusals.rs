@@ -321,15 +321,36 @@ fn table() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         (
             "x.csv",
             text("1,2\n3,4\n5\n"),
-            ", line 3: the line has a different number of fields (1) than the first rows (2)",
+            ", line 3: the line has a different number of fields (1) than most others (2)",
         ),
         (
             "x.csv",
             text("1,2\n3,4\n5,6,7\n"),
-            ", line 3: the line has a different number of fields (3) than the first rows (2)",
+            ", line 3: the line has a different number of fields (3) than most others (2)",
+        ),
+        // The line that differs is named, wherever it is.
+        (
+            "x.csv",
+            text("1,2,3\n4,5\n6,7,8\n9,10,11\n"),
+            ", line 2: the line has a different number of fields (2) than most others (3)",
+        ),
+        (
+            "x.csv",
+            text("1,2,3\n4,5\n"),
+            ", line 2: the line has a different number of fields (2) than most others (3)",
+        ),
+        (
+            "x.csv",
+            text("1,2\n3,4,5\n6,7,8\n"),
+            ", line 1: the line has a different number of fields (2) than most others (3)",
+        ),
+        (
+            "x.csv",
+            text("a,b,c\n1,2\n3,4,5\n"),
+            ", line 2: the line has a different number of fields (2) than most others (3)",
         ),
         ("x.csv", text("1,2\n3,x4\n"), ", line 2: field 2 is no number: \"x4\""),
-        ("x.csv", text("a,b\n"), ", line 1: the table has no row of numbers"),
+        ("x.csv", text("a,b\n"), ": the text holds no table of numbers"),
         (
             "x.csv",
             text("a,b,c\n1,2\n3,4\n"),

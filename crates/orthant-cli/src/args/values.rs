@@ -48,9 +48,10 @@ fn help(users: &[(&Method, &Parameter)]) -> String {
     capitalised(&meanings.iter().map(in_words).collect::<Vec<_>>().join("; "))
 }
 
+/// A symbol such as ρ₀ stays as it is.
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    letters.next().map_or(String::new(), |first| first.to_ascii_uppercase().to_string() + letters.as_str())
 }
 
 /// A parameter's default in print.

@@ -96,7 +96,7 @@ class Choice(_Study):
     k : ndarray of int
         The numbers that were looked at.
     relative_error, lower_bound, gain, stability, consensus : ndarray of float
-        For each of them what is left, what any k clusters must leave, the gain over one less (NaN for the first), the
+        For each of them what is left, what any k clusters must leave, the gain over one less (NaN for a first k above 2), the
         agreement of two halves of the data, and of the halves with all of it.
     notes : list of str
         What else to know.

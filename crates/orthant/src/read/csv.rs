@@ -118,12 +118,15 @@ fn detect(head: &[u8], header: Option<bool>) -> Dialect {
     let delimiter = delimiter(&sample);
     let rows: Vec<Vec<Vec<u8>>> = sample.iter().map(|line| split(line, delimiter)).collect();
     let is_text = |field: &Vec<u8>| !is_number(field);
-    let Some((first, body)) = rows.split_first() else {
+    let is_value = |field: &Vec<u8>| !field.is_empty() && is_number(field);
+    let Some((first, body)) = rows.split_first().filter(|_| rows.iter().flatten().any(is_value)) else {
         return Dialect { delimiter, header: false, names: false, columns: 0 };
     };
-    let width = body.first().unwrap_or(first).len();
-    let short = first.len() + 1 == width;
+    let width = width(first, body, first.iter().all(is_text));
     let starts_with_text = |row: &Vec<Vec<u8>>| row.first().is_some_and(is_text);
+    // A header as R writes it; where all are numbers the line is just short.
+    let words = first.iter().any(is_text) || body.iter().all(starts_with_text) || header == Some(true);
+    let short = first.len() + 1 == width && words;
     let named = short || body.iter().any(starts_with_text) || (body.is_empty() && starts_with_text(first));
     let header = header.unwrap_or_else(|| {
         let skip = usize::from(named && !short);
@@ -132,6 +135,18 @@ fn detect(head: &[u8], header: Option<bool>) -> Dialect {
     // pandas writes its index without a name.
     let names = named || (header && first.first().is_some_and(Vec::is_empty) && width > 1);
     Dialect { delimiter, header, names, columns: width - usize::from(names && width > 0) }
+}
+
+/// How many fields most of the first lines have, so that an error names the line that differs; of equally many lines,
+/// those like the first are right. A line of nothing but words is a header, which may lack a field.
+fn width(first: &[Vec<u8>], body: &[Vec<Vec<u8>>], words: bool) -> usize {
+    let mut widths: Vec<usize> = body.iter().map(Vec::len).collect();
+    if !words || widths.is_empty() {
+        widths.insert(0, first.len());
+    }
+    let lines = |width: usize| widths.iter().filter(|w| **w == width).count();
+    // Reversed, because the last of several maxima is taken.
+    widths.iter().rev().copied().max_by_key(|&w| (lines(w), w == first.len())).unwrap_or(0)
 }
 
 /// The fields of a line, quotes removed.
@@ -280,7 +295,7 @@ fn parse_slowly(
     if fields.len() != dialect.columns + names {
         let (found, expected) = (fields.len(), dialect.columns + names);
         return Err(line.fault(format!(
-            "the line has a different number of fields ({found}) than the first rows ({expected})"
+            "the line has a different number of fields ({found}) than most others ({expected})"
         )));
     }
     for (i, field) in fields.iter().enumerate().skip(names) {
