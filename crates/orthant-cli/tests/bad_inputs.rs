@@ -64,6 +64,7 @@ const BAD: &[(&str, &str)] = &[
     ("cluster nan.csv -k 2 --algorithm k-means", "nan.csv: the entry is NaN at row 0, column 1"),
     ("cluster infinite.csv -k 2", "infinite.csv: the entry is inf at row 2, column 0"),
     ("cluster zero.csv -k 2", "zero.csv: every point is zero"),
+    ("compare zero.csv -k 2", "zero.csv: every point is zero"),
     ("cluster ragged.csv -k 2", "ragged.csv, line 4"),
     ("cluster words.csv -k 2", "words.csv"),
     ("cluster truncated.npy -k 2", "truncated.npy"),

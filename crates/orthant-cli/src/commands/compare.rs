@@ -2,6 +2,8 @@
 
 use anyhow::Result;
 use orthant::Error;
+use orthant::algorithms::method;
+use orthant::prepare::Problem;
 use orthant::report::{Compared, Comparison, Contest, Made, Mean, comparison};
 use serde_json::{Map, Value, json};
 
@@ -52,6 +54,10 @@ pub fn run(args: &CompareArgs) -> Result<()> {
 /// Runs one contender after another; what one of them refuses does not stop the others.
 fn contest(args: &CompareArgs, input: &Input, contenders: Vec<Contender>) -> Result<Vec<Row>> {
     let data = input.open()?;
+    if data.facts().usable_points == 0 {
+        // k-means alone takes zero points: there is nothing to compare it with.
+        Problem::new(&*data, args.k, method("best")?).map_err(|error| input.located(error))?;
+    }
     interrupt::working();
     let mut watch = Watch::new(args.work.quiet);
     let mut rows: Vec<Row> = vec![];
@@ -127,7 +133,7 @@ fn in_words(rows: &[Row], limit: Option<usize>) -> String {
     header.extend(columns.iter().map(|c| c.name));
     header.extend(["runs", "iterations", "time a run"]);
     let mut table = table(&header);
-    let mut notes = String::new();
+    let mut refusals: Vec<(&str, Vec<String>)> = vec![];
     for (contender, figures) in rows {
         let mut cells = vec![comfy_table::Cell::new(contender.title())];
         match figures {
@@ -143,15 +149,22 @@ fn in_words(rows: &[Row], limit: Option<usize>) -> String {
             }
             Err(problem) => {
                 cells.extend((1..header.len()).map(|_| comfy_table::Cell::new("–")));
-                notes.push_str(&format!("{}: {problem}\n", contender.title()));
+                match refusals.iter_mut().find(|r| r.0 == problem) {
+                    Some(refusal) => refusal.1.push(contender.title()),
+                    None => refusals.push((problem, vec![contender.title()])),
+                }
             }
         }
         table.add_row(cells);
     }
+    let mut notes = String::from("* best of the column.");
     if done.iter().any(|f| f.error.len() > 1) {
-        notes.insert_str(0, "Mean ± standard deviation over the runs. ");
+        notes.push_str(" Mean ± standard deviation over the runs.");
     }
-    notes.insert_str(0, "* best of the column. ");
+    notes.push('\n');
+    for (problem, names) in refusals {
+        notes.push_str(&format!("{}: {problem}\n", names.join(", ")));
+    }
     if done.iter().any(|f| f.at_limit > 0) {
         let limit = limit.map_or(String::new(), |limit| format!(" (--max-iterations {limit})"));
         notes.push_str(&format!("+ some runs ended at the limit of iterations{limit}.\n"));
@@ -201,7 +214,11 @@ fn page(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Resu
     let row = |(contender, figures): &Row| match figures {
         Ok(f) => {
             let limit = if f.at_limit > 0 {
-                format!("{} runs at the limit of iterations", f.at_limit)
+                format!(
+                    "{} {} at the limit of iterations",
+                    f.at_limit,
+                    if f.at_limit == 1 { "run" } else { "runs" }
+                )
             } else {
                 String::new()
             };

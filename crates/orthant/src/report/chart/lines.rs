@@ -150,6 +150,27 @@ const MOST_POINTS: usize = 6000;
 /// As many as there are places on the axis.
 const MOST_IN_A_SERIES: usize = 600;
 
+/// Vertical lines with their labels; a label that would cover the last one is left out.
+fn vertical_lines(marks: &[Mark], x: &Scale, bottom: f64) -> String {
+    const LETTER: f64 = 8.0;
+    let mut places: Vec<(f64, &Mark)> = marks.iter().filter_map(|m| Some((x.place(m.x)?, m))).collect();
+    places.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut svg, mut taken) = (String::new(), f64::NEG_INFINITY);
+    for (at, mark) in places {
+        let width = LETTER * mark.label.chars().count() as f64;
+        let (from, anchor) = if at > 0.7 * WIDTH { (at - 5.0 - width, "end") } else { (at + 5.0, "start") };
+        svg += &format!(r#"<g class="mark"><path d="M{at:.1} {TOP}V{bottom:.1}"/>"#);
+        if from > taken {
+            taken = from + width;
+            let (left, down) = (if anchor == "end" { taken } else { from }, TOP + 12.0);
+            let label = escape(&mark.label);
+            svg += &format!(r#"<text x="{left:.1}" y="{down:.1}" text-anchor="{anchor}">{label}</text>"#);
+        }
+        svg += "</g>";
+    }
+    svg
+}
+
 /// Every n-th point and the two ends; within each stretch the lowest and the highest stay.
 pub(crate) fn thinned(points: &[(f64, f64)], most: usize) -> Vec<usize> {
     if points.len() <= most.max(4) {
@@ -195,19 +216,7 @@ pub fn lines(chart: &Lines) -> String {
         escape(&chart.names.join("\n"))
     );
     svg += &axes(chart, &x, &y, height);
-    for mark in &chart.marks {
-        if let Some(at) = x.place(mark.x) {
-            let end = at > 0.7 * WIDTH;
-            svg += &format!(
-                r#"<g class="mark"><path d="M{at:.1} {TOP}V{:.1}"/><text x="{:.1}" y="{:.1}" text-anchor="{}">{}</text></g>"#,
-                height - BOTTOM,
-                if end { at - 5.0 } else { at + 5.0 },
-                TOP + 12.0,
-                if end { "end" } else { "start" },
-                escape(&mark.label)
-            );
-        }
-    }
+    svg += &vertical_lines(&chart.marks, &x, height - BOTTOM);
     for level in &chart.levels {
         if let Some(at) = y.place(level.y) {
             svg += &format!(
