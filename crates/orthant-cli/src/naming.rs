@@ -23,6 +23,9 @@ pub fn find(place: &str, name: &str) -> Result<&'static Method> {
     })
 }
 
+/// Methods that hardly ever end by themselves.
+const MULTIPLICATIVE: &[&str] = &["chnmf", "o-pnmf"];
+
 /// One row of a comparison.
 #[derive(Debug, Clone)]
 pub struct Contender {
@@ -84,12 +87,11 @@ impl Contender {
         format!("{}:{}{polish}", self.method.name, self.start.name())
     }
 
-    /// The work; `limit` holds for the methods whose own limit depends on the start.
+    /// The work; `limit` holds for the multiplicative methods.
     pub fn job(&self, k: usize, runs: usize, seed: u64, limit: Option<usize>) -> Job {
-        let limited = |p: &&orthant::algorithms::Parameter| p.name == "max-iterations" && p.default.is_nan();
-        let values = match (limit, self.method.parameters.iter().find(limited)) {
-            (Some(limit), Some(parameter)) => Values::new().set(parameter.name, limit as f64),
-            _ => Values::new(),
+        let values = match limit.filter(|_| MULTIPLICATIVE.contains(&self.method.name)) {
+            Some(limit) => Values::new().set("max-iterations", limit as f64),
+            None => Values::new(),
         };
         Job {
             method: self.method,

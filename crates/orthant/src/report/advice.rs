@@ -34,7 +34,7 @@ pub fn advice(input: &Advised) -> Result<String> {
     let lead = lines.next().map_or(String::new(), |head| format!("<p><strong>{}</strong></p>", escape(head)))
         + &lines.map(paragraph).collect::<String>();
     let mut parts = Parts::default();
-    parts.add("Models", models(input), "The log-density is the mean over the points, in nats: by how much a model explains them better is a difference of two. Stability is the agreement of the clusters of two random halves (adjusted Rand index).", false);
+    parts.add("Models", models(input), "The log-density is the mean over the points, in nats, less the price of what each model estimates (Schwarz): by how much a model explains them better is a difference of two. Stability is the agreement of the clusters of two random halves (adjusted Rand index).", false);
     if a.slope.is_some() {
         parts.add("Does the noise depend on the norm?", noise(a), "Every point by its strength along the direction of its cluster (ONMF) and the length of what is left across it, both relative to the mean of its cluster. Noise independent of the norm makes a level cloud, noise proportional to it a rising one.", true);
     }
