@@ -290,6 +290,34 @@ def growth(bench):
     bench.add("em-onmf, two threads, 449 × 162, 10 starts", "one thread", described(two), ratio, 0.95)
 
 
+#: Bytes that each method keeps for a point: labels, V, D and Λ, leads; for k clusters.
+STATE = {
+    "em-onmf": lambda k: 4,
+    "k-means": lambda k: 12,
+    "spherical-k-means": lambda k: 12,
+    "onp-mf": lambda k: 24 * k,
+    "chnmf": lambda k: 8 * k,
+    "o-pnmf": lambda k: 8 * k,
+    "kl-onmf": lambda k: 4,
+    "best": lambda k: 24 * k + 4,
+}
+
+
+def memory(bench):
+    """What each method holds beyond the data, against a tenth of them and its own arrays."""
+    if not bench.wanted("memory"):
+        return
+    x, _, k, _ = data.scene(bench.folder)
+    for method, state in STATE.items():
+        values = [] if method == "best" else [("max-iterations", 5)]
+        side = alternate({method: lambda: fitted(sides.orthant(x, k, method, 2, values), x)}, 1)[method]
+        # Labels and strengths of the result are arrays that Python gets.
+        allowed = (0.1 * x.nbytes + x.shape[0] * (state(k) + 12)) / 1e6
+        title = f"memory of {method} beyond the data, 94249 × 162 float32, k = 6"
+        note = f"{side.peak:.0f} MB of {allowed:.0f}"
+        bench.add(title, "a tenth of the data + its arrays", {}, side.peak / allowed, 1, most=True, note=note)
+
+
 def reading(bench):
     """Matrix Market, plain and gzip."""
     if not bench.wanted("reading"):
@@ -318,7 +346,7 @@ def reading(bench):
             bench.add(f"reading Matrix Market ({kind}, {origin}) into compressed rows", against, both, ratio)
 
 
-GROUPS = (texts, scene, faces, onp, floors, sparse_pass, growth, reading)
+GROUPS = (texts, scene, faces, onp, floors, sparse_pass, growth, memory, reading)
 
 
 def main():
