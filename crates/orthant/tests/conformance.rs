@@ -261,6 +261,58 @@ fn ties_go_to_the_lowest_index() {
     }
 }
 
+/// A pass that leaves points alone whose cluster cannot have changed ends as one that scores all of them.
+#[test]
+fn what_is_remembered_changes_no_label() {
+    use orthant::matrix::{Mat, Rule};
+    let x = clustered(400, FEATURES, 5, 60);
+    let weights: Vec<f64> = (0..400).map(|j| 0.5 + (j % 4) as f64).collect();
+    for kind in KINDS {
+        for (rule, weights) in [
+            (Rule::Cosine, None),
+            (Rule::Cosine, Some(weights.clone())),
+            (Rule::Euclid, None),
+            (Rule::Euclid, Some(weights.clone())),
+        ] {
+            let data = open_kind(kind, &x, FEATURES, weights);
+            let (mut with, mut without) = (data.store().unwrap(), data.store().unwrap());
+            let mut u = data.gather(&[1, 81, 82, 203, 399]).unwrap();
+            let mut left_alone = 0;
+            for pass in 0..30 {
+                if rule == Rule::Cosine {
+                    u = u.with_unit_columns();
+                }
+                let known = with.remembered(0).unwrap();
+                let a = with.assign_and_sum(&[&u], rule, &[0]).unwrap().remove(0);
+                // Labels that others set: nothing is known of the points.
+                let labels = without.labels(0).unwrap();
+                without.set_labels(0, &labels).unwrap();
+                let b = without.assign_and_sum(&[&u], rule, &[0]).unwrap().remove(0);
+                assert_eq!(
+                    with.labels(0).unwrap(),
+                    without.labels(0).unwrap(),
+                    "{kind} {rule:?} pass {pass}"
+                );
+                assert_eq!((&a.weight, &a.changed), (&b.weight, &b.changed), "{kind} {rule:?} pass {pass}");
+                let close = |a: &[f64], b: &[f64], size: f64| {
+                    a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-6 * size)
+                };
+                let size = b.sums.data.iter().copied().fold(0.0, f64::max);
+                assert!(close(&a.sums.data, &b.sums.data, size), "{kind} {rule:?} pass {pass}");
+                assert!(
+                    close(&a.value, &b.value, data.facts().norm2.max(1.0)),
+                    "{kind} {rule:?} pass {pass}"
+                );
+                let lead = |leads: Vec<f64>| leads.iter().filter(|l| **l > 0.0).count();
+                left_alone += known.map_or(0, |r| lead(r.leads));
+                let weight = b.weight;
+                u = Mat::from_fn(u.rows, u.cols, |f, i| b.sums[(f, i)] / weight[i].max(1e-9));
+            }
+            assert!(left_alone > 400, "{kind} {rule:?}: nothing was left alone");
+        }
+    }
+}
+
 /// What a result says of the points it was made from: the labels of a method whose labels are stable under its rule.
 #[test]
 fn prediction_gives_the_points_of_the_fit_their_labels() {

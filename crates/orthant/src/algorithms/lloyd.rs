@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
-use crate::matrix::data::Assigned;
+use crate::matrix::data::{Assigned, Followed, Remembered};
 use crate::matrix::{Mat, Rule, Store, in_order};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State};
@@ -215,6 +215,14 @@ impl<M: Model> State for Lloyd<'_, M> {
             saved.numbers.push(run.u.data.clone());
             saved.numbers.push(vec![run.settled, run.explained.unwrap_or(f64::NAN)]);
             saved.labels.push(self.store.labels(at)?);
+            let memory = self.store.remembered(at)?;
+            let followed = memory.as_ref().and_then(|m| m.followed.as_ref());
+            saved.words.extend([u64::from(memory.is_some()), followed.map_or(u64::MAX, |f| f.passes as u64)]);
+            if let Some(Remembered { u, leads, followed, .. }) = memory {
+                saved.numbers.push(u.data);
+                saved.numbers.extend(followed.map(|f| f.sums.data));
+                saved.numbers.push(leads);
+            }
         }
         Ok(saved)
     }
@@ -230,6 +238,15 @@ impl<M: Model> State for Lloyd<'_, M> {
             run.settled = reached[0];
             run.explained = Some(reached[1]).filter(|x| !x.is_nan());
             self.store.set_labels(at, &saved.labels(points)?)?;
+            let (known, passes) = (saved.word()? == 1, saved.word()?);
+            if known {
+                let (rows, cols) = (run.u.rows, run.u.cols);
+                let mut mat = || -> Result<Mat> { Ok(Mat { rows, cols, data: saved.numbers(rows * cols)? }) };
+                let (u, sums) = (mat()?, if passes == u64::MAX { None } else { Some(mat()?) });
+                let followed = sums.map(|sums| Followed { sums, passes: passes as usize });
+                let leads = saved.numbers(points)?;
+                self.store.remember(at, Remembered { rule: M::RULE, u, leads, followed })?;
+            }
         }
         Ok(())
     }

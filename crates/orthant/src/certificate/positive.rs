@@ -69,7 +69,7 @@ pub(super) fn factorise(b: &mut Mat) -> bool {
             let rows = below[(strip - to) * n..].par_chunks_mut(PANEL * n);
             rows.zip(panel[(strip - to) * width..].par_chunks(PANEL * width)).for_each(|(rows, left)| {
                 let mut product = vec![0.0; left.len() / width * count];
-                run(dense::Scores { x: left, features: width, u: right, out: &mut product });
+                run(dense::Scores { x: left, features: width, list: None, u: right, out: &mut product });
                 for (row, product) in rows.chunks_exact_mut(n).zip(product.chunks_exact(count)) {
                     row[columns.clone()].iter_mut().zip(product).for_each(|(x, p)| *x -= p);
                 }

@@ -103,6 +103,29 @@ pub struct Assigned {
     pub changed: Vec<usize>,
 }
 
+/// What a start remembers of its last pass, so that the next one may leave points alone: see `local/bounds.rs`.
+#[derive(Debug, Clone)]
+pub struct Remembered {
+    /// By which its points were assigned.
+    pub rule: Rule,
+    /// The centroids of that pass, features × k.
+    pub u: Mat,
+    /// Of each point, its cluster's lead over the others: in cosines, or for k-means in distances. Not positive where
+    /// the point must be scored again.
+    pub leads: Vec<f64>,
+    /// Sums that can be brought up to date point by point.
+    pub followed: Option<Followed>,
+}
+
+/// Sums of clusters that follow the points that change their label.
+#[derive(Debug, Clone)]
+pub struct Followed {
+    /// features × k.
+    pub sums: Mat,
+    /// Since how many passes.
+    pub passes: usize,
+}
+
 /// Dominant vectors and squared singular values of clusters.
 #[derive(Debug, Clone)]
 pub struct Dominant {
@@ -273,6 +296,10 @@ pub trait Store: Send {
     fn set_labels(&mut self, start: usize, labels: &[i32]) -> Result<()>;
     /// Labels of a start.
     fn labels(&mut self, start: usize) -> Result<Vec<i32>>;
+    /// What a start remembers of its last pass: a checkpoint needs it for the same bits after it.
+    fn remembered(&mut self, start: usize) -> Result<Option<Remembered>>;
+    /// The same, as given, after the labels.
+    fn remember(&mut self, start: usize, remembered: Remembered) -> Result<()>;
     /// V, points × k.
     fn v(&mut self) -> Result<Vec<f64>>;
     /// Λ, points × k: zeros where no step has been made.

@@ -1,7 +1,9 @@
 //! Dense points: a row-major array, owned or borrowed (a numpy array, a memory map).
 
 use std::borrow::Cow;
+use std::ops::Range;
 
+use super::kernels::with_room;
 use crate::error::{Error, Result};
 
 /// Points in rows, features in columns, a point contiguous in memory.
@@ -45,6 +47,11 @@ impl<'a, T: Clone> Dense<'a, T> {
         Dense { points: self.points, features: self.features, data: Cow::Borrowed(&self.data) }
     }
 
+    /// Some points, one after the other.
+    pub fn slice(&self, points: Range<usize>) -> &[T] {
+        &self.data[points.start * self.features..points.end * self.features]
+    }
+
     /// One point.
     pub fn point(&self, j: usize) -> &[T] {
         &self.data[j * self.features..(j + 1) * self.features]
@@ -54,14 +61,15 @@ impl<'a, T: Clone> Dense<'a, T> {
 impl<T: Copy> Dense<'_, T> {
     /// An owned copy of some points.
     pub fn select(&self, points: &[usize]) -> Dense<'static, T> {
-        let data: Vec<T> = points.iter().flat_map(|&j| self.point(j)).copied().collect();
+        let mut data = with_room(points.len() * self.features);
+        points.iter().for_each(|&j| data.extend_from_slice(self.point(j)));
         Dense { points: points.len(), features: self.features, data: Cow::Owned(data) }
     }
 
     /// Features as points: an owned transposed copy.
     pub fn transposed(&self) -> Dense<'static, T> {
         let (n, m) = (self.points, self.features);
-        let mut data = Vec::with_capacity(n * m);
+        let mut data = with_room(n * m);
         // Tiles keep both sides in cache.
         const TILE: usize = 32;
         if let Some(&fill) = self.data.first() {

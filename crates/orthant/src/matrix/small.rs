@@ -133,7 +133,7 @@ impl Mat {
         // Rows do not depend on each other: any cut gives the same bits.
         let rows = if self.data.len() * width < LARGE { self.rows } else { 64 };
         let parts = product.data.par_chunks_mut(rows * width).zip(self.data.par_chunks(rows * features));
-        parts.for_each(|(out, x)| run(dense::Scores { x, features, u, out }));
+        parts.for_each(|(out, x)| run(dense::Scores { x, features, list: None, u, out }));
         product
     }
 

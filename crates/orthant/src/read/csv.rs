@@ -15,6 +15,7 @@ use super::text::{Text, count_lines, head_lines};
 use super::values::{Order, dense_text};
 use super::{Loaded, Options};
 use crate::error::{Place, Result};
+use crate::matrix::kernels::with_room;
 
 /// The name in the table of formats.
 pub(super) const NAME: &str = "csv";
@@ -79,7 +80,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
         return Err(source.fault(Place::Line(lines), "the table has no row of numbers"));
     }
     let mut names = Vec::new();
-    let mut values = Vec::with_capacity(pieces.iter().map(|piece| piece.values.len()).sum());
+    let mut values = with_room(pieces.iter().map(|piece| piece.values.len()).sum());
     for piece in pieces {
         names.extend(piece.names);
         values.extend(piece.values);

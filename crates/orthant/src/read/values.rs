@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::{Options, Precision};
+use crate::matrix::kernels::with_room;
 use crate::matrix::{Csr, Dense, Matrix};
 
 /// What a matrix in memory is made of: `f32` or `f64`.
@@ -138,7 +139,7 @@ impl Layout {
         const PIECE: u64 = 1 << 18;
         let size = self.element.size() as u64;
         let wanted = count.checked_mul(size).ok_or(Short { bytes: 0, error: None })?;
-        let mut values = Vec::with_capacity(if proven { count as usize } else { 0 });
+        let mut values = with_room(if proven { count as usize } else { 0 });
         let mut buffer = Vec::new();
         let mut done = 0;
         while done < wanted {

@@ -4,7 +4,7 @@
 //! at a time, so that every number loaded is used several times. Many columns (restarts side by
 //! side) or very short points: a vector of columns at a time, no horizontal sums.
 
-use super::{Kernel, Real, lanes, load, load_part, put};
+use super::{Kernel, Real, lanes, load, load_last, prefetch, put, sums_of_lanes};
 use crate::matrix::Mat;
 
 /// U (features × width), laid out for the form of `scores` that will read it.
@@ -51,15 +51,18 @@ pub(crate) struct Scores<'a, T> {
     /// Points, `features` numbers each.
     pub x: &'a [T],
     pub features: usize,
+    /// Only these points of the block, in this order; else all.
+    pub list: Option<&'a [u32]>,
     pub u: &'a Packed<T>,
     /// points × width.
     pub out: &'a mut [f64],
 }
 
-/// P points against C columns along the features, from the first of each.
+/// P points (from the given positions) against C ≤ 8 columns along the features, of which there are at least L.
 #[inline(always)]
 fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize>(
     x: &[T],
+    at: [usize; P],
     features: usize,
     u: &[T],
     pitch: usize,
@@ -67,13 +70,7 @@ fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize
     width: usize,
 ) {
     let mut sums = [[[T::default(); L]; C]; P];
-    let whole = features / L * L;
-    let mut f = 0;
-    while f < whole {
-        let mut points = [[T::default(); L]; P];
-        for p in 0..P {
-            points[p] = load(x, p * features + f);
-        }
+    let mut add = |points: [[T; L]; P], f: usize| {
         for c in 0..C {
             let column: [T; L] = load(u, c * pitch + f);
             for p in 0..P {
@@ -82,31 +79,39 @@ fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize
                 }
             }
         }
+    };
+    let whole = features / L * L;
+    let mut points = [[T::default(); L]; P];
+    let mut f = 0;
+    while f < whole {
+        for p in 0..P {
+            points[p] = load(x, at[p] + f);
+        }
+        add(points, f);
         f += L;
     }
     if whole < features {
         for p in 0..P {
-            let point: [T; L] = load_part(x, p * features + whole, features - whole);
-            for c in 0..C {
-                let column: [T; L] = load(u, c * pitch + whole);
-                for l in 0..L {
-                    sums[p][c][l] = sums[p][c][l].plus::<FMA>(point[l], column[l]);
-                }
-            }
+            points[p] = load_last(x, at[p] + features, features - whole);
         }
+        add(points, features - L);
     }
     for p in 0..P {
+        let sums = sums_of_lanes(sums[p]);
+        let mut scores = [0.0; C];
         for c in 0..C {
-            out[p * width + c] = lanes(sums[p][c]).into();
+            scores[c] = sums[c].into();
         }
+        put(out, p * width, scores);
     }
 }
 
-/// All columns for P points, C at a time: as many sums as the registers hold. With 16 of them (32 for vectors of
+/// All columns for 4 points or one, C at a time: as many sums as the registers hold. With 16 of them (32 for vectors of
 /// 64 bytes) a tile of 4 × 3 or 2 × 6 sums leaves room for what is loaded.
 #[inline(always)]
 fn dots_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
     x: &[T],
+    at: [usize; P],
     features: usize,
     u: &[T],
     pitch: usize,
@@ -127,19 +132,21 @@ fn dots_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
         c += columns;
         if P == 4 && columns > 3 && !wide {
             for half in [0, 2] {
-                let (x, out) = (&x[half * features..], &mut out[half * width + c - columns..]);
-                tile::<T, L, FMA, 2>(x, features, u, pitch, out, width, columns);
+                let (at, out) = ([at[half], at[half + 1]], &mut out[half * width + c - columns..]);
+                tile::<T, L, FMA, 2>(x, at, features, u, pitch, out, width, columns);
             }
         } else {
-            tile::<T, L, FMA, P>(x, features, u, pitch, &mut out[c - columns..], width, columns);
+            tile::<T, L, FMA, P>(x, at, features, u, pitch, &mut out[c - columns..], width, columns);
         }
     }
 }
 
 /// P points against 1 to 6 columns.
 #[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "the shapes of three arrays")]
 fn tile<T: Real, const L: usize, const FMA: bool, const P: usize>(
     x: &[T],
+    at: [usize; P],
     features: usize,
     u: &[T],
     pitch: usize,
@@ -148,12 +155,12 @@ fn tile<T: Real, const L: usize, const FMA: bool, const P: usize>(
     columns: usize,
 ) {
     match columns {
-        6 => dots::<T, L, FMA, P, 6>(x, features, u, pitch, out, width),
-        5 => dots::<T, L, FMA, P, 5>(x, features, u, pitch, out, width),
-        4 => dots::<T, L, FMA, P, 4>(x, features, u, pitch, out, width),
-        3 => dots::<T, L, FMA, P, 3>(x, features, u, pitch, out, width),
-        2 => dots::<T, L, FMA, P, 2>(x, features, u, pitch, out, width),
-        _ => dots::<T, L, FMA, P, 1>(x, features, u, pitch, out, width),
+        6 => dots::<T, L, FMA, P, 6>(x, at, features, u, pitch, out, width),
+        5 => dots::<T, L, FMA, P, 5>(x, at, features, u, pitch, out, width),
+        4 => dots::<T, L, FMA, P, 4>(x, at, features, u, pitch, out, width),
+        3 => dots::<T, L, FMA, P, 3>(x, at, features, u, pitch, out, width),
+        2 => dots::<T, L, FMA, P, 2>(x, at, features, u, pitch, out, width),
+        _ => dots::<T, L, FMA, P, 1>(x, at, features, u, pitch, out, width),
     }
 }
 
@@ -161,6 +168,7 @@ fn tile<T: Real, const L: usize, const FMA: bool, const P: usize>(
 #[inline(always)]
 fn outer<T: Real, const L: usize, const FMA: bool, const P: usize, const Q: usize>(
     x: &[T],
+    at: [usize; P],
     features: usize,
     u: &[T],
     pitch: usize,
@@ -172,7 +180,7 @@ fn outer<T: Real, const L: usize, const FMA: bool, const P: usize, const Q: usiz
             vectors[q] = load(u, f * pitch + q * L);
         }
         for p in 0..P {
-            let point = x[p * features + f];
+            let [point]: [T; 1] = load(x, at[p] + f);
             for q in 0..Q {
                 for l in 0..L {
                     sums[p][q][l] = sums[p][q][l].plus::<FMA>(point, vectors[q][l]);
@@ -203,6 +211,7 @@ fn spread<T: Real, const L: usize, const P: usize, const Q: usize>(
 #[inline(always)]
 fn outer_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
     x: &[T],
+    at: [usize; P],
     features: usize,
     u: &[T],
     pitch: usize,
@@ -214,13 +223,13 @@ fn outer_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
         let left = width - c;
         let (u, out) = (&u[c..], &mut out[c..]);
         if left > 2 * L {
-            spread(outer::<T, L, FMA, P, 3>(x, features, u, pitch), left, out, width);
+            spread(outer::<T, L, FMA, P, 3>(x, at, features, u, pitch), left, out, width);
             c += 3 * L;
         } else if left > L {
-            spread(outer::<T, L, FMA, P, 2>(x, features, u, pitch), left, out, width);
+            spread(outer::<T, L, FMA, P, 2>(x, at, features, u, pitch), left, out, width);
             c += 2 * L;
         } else {
-            spread(outer::<T, L, FMA, P, 1>(x, features, u, pitch), left, out, width);
+            spread(outer::<T, L, FMA, P, 1>(x, at, features, u, pitch), left, out, width);
             c += L;
         }
     }
@@ -232,7 +241,7 @@ impl<T: Real> Kernel for Scores<'_, T> {
 
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
-        let Scores { x, features, u, out } = self;
+        let Scores { x, features, list, u, out } = self;
         let width = match u {
             Packed::Dots { width, .. } | Packed::Outer { width, .. } => *width,
         };
@@ -240,33 +249,135 @@ impl<T: Real> Kernel for Scores<'_, T> {
             out.fill(0.0);
             return;
         }
-        let points = x.len() / features;
+        let points = list.map_or(x.len() / features, <[u32]>::len);
+        assert!(out.len() >= points * width);
+        assert!(list.is_none_or(|list| list.iter().all(|&p| (p as usize) < x.len() / features)));
+        let at = |p: usize| features * list.map_or(p, |list| list[p] as usize);
         let mut p = 0;
         while p + 4 <= points {
-            let (x, out) = (&x[p * features..], &mut out[p * width..]);
+            if list.is_none() {
+                prefetch(x, p * features, 4 * features);
+            }
+            let (at, out) = ([at(p), at(p + 1), at(p + 2), at(p + 3)], &mut out[p * width..]);
             match u {
                 Packed::Dots { rows, pitch, .. } => {
-                    dots_of_points::<T, L, FMA, 4>(x, features, rows, *pitch, out, width)
+                    dots_of_points::<T, L, FMA, 4>(x, at, features, rows, *pitch, out, width)
                 }
                 Packed::Outer { rows, pitch, .. } => {
-                    outer_of_points::<T, L, FMA, 4>(x, features, rows, *pitch, out, width)
+                    outer_of_points::<T, L, FMA, 4>(x, at, features, rows, *pitch, out, width)
                 }
             }
             p += 4;
         }
         while p < points {
-            let (x, out) = (&x[p * features..], &mut out[p * width..]);
+            let (at, out) = ([at(p)], &mut out[p * width..]);
             match u {
                 Packed::Dots { rows, pitch, .. } => {
-                    dots_of_points::<T, L, FMA, 1>(x, features, rows, *pitch, out, width)
+                    dots_of_points::<T, L, FMA, 1>(x, at, features, rows, *pitch, out, width)
                 }
                 Packed::Outer { rows, pitch, .. } => {
-                    outer_of_points::<T, L, FMA, 1>(x, features, rows, *pitch, out, width)
+                    outer_of_points::<T, L, FMA, 1>(x, at, features, rows, *pitch, out, width)
                 }
             }
             p += 1;
         }
     }
+}
+
+/// `out[p] = scale · x_pᵀu[to_p, :]` in float64, whatever the format of the points.
+pub(crate) struct DotOne<'a, T> {
+    pub x: &'a [T],
+    pub features: usize,
+    pub scale: f64,
+    /// A row of `u` for each point, or [`NOWHERE`].
+    pub to: &'a [u32],
+    /// Rows of `features` numbers.
+    pub u: &'a [f64],
+    pub out: &'a mut [f64],
+}
+
+impl<T: Real> Kernel for DotOne<'_, T> {
+    type T = f64;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        let DotOne { x, features, scale, to, u, out } = self;
+        assert!(to.len() * features <= x.len());
+        for (p, (&to, out)) in to.iter().zip(out).enumerate() {
+            prefetch(x, p * features, features);
+            if to == NOWHERE {
+                *out = 0.0;
+                continue;
+            }
+            let (point, u) = (&x[p * features..(p + 1) * features], &u[to as usize * features..][..features]);
+            *out = scale * dot_wide::<T, L, FMA>(point, u);
+        }
+    }
+}
+
+/// `‖scale·x − v·u‖²` of one point in float64.
+pub(crate) struct Left<'a, T> {
+    pub x: &'a [T],
+    pub scale: f64,
+    pub u: &'a [f64],
+    pub v: f64,
+}
+
+impl<T: Real> Kernel for Left<'_, T> {
+    type T = f64;
+    type Out = f64;
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) -> f64 {
+        let Left { x, scale, u, v } = self;
+        let mut sums = [0.0f64; L];
+        let mut add = |x: &[T], u: &[f64]| {
+            for (l, (&x, &u)) in x.iter().zip(u).enumerate() {
+                let x: f64 = x.into();
+                let left = x * scale - v * u;
+                sums[l] = sums[l].plus::<FMA>(left, left);
+            }
+        };
+        let whole = x.len() / L * L;
+        for (x, u) in x[..whole].chunks_exact(L).zip(u[..whole].chunks_exact(L)) {
+            add(x, u);
+        }
+        add(&x[whole..], &u[whole..]);
+        lanes(sums)
+    }
+}
+
+/// `xᵀu` in float64.
+#[inline(always)]
+fn dot_wide<T: Real, const L: usize, const FMA: bool>(x: &[T], u: &[f64]) -> f64 {
+    const WAYS: usize = 4;
+    let mut sums = [[0.0f64; L]; WAYS];
+    let mut f = 0;
+    while f + WAYS * L <= x.len() {
+        for way in 0..WAYS {
+            let (x, u): ([T; L], [f64; L]) = (load(x, f + way * L), load(u, f + way * L));
+            for l in 0..L {
+                sums[way][l] = sums[way][l].plus::<FMA>(x[l].into(), u[l]);
+            }
+        }
+        f += WAYS * L;
+    }
+    while f + L <= x.len() {
+        let (x, u): ([T; L], [f64; L]) = (load(x, f), load(u, f));
+        for l in 0..L {
+            sums[0][l] = sums[0][l].plus::<FMA>(x[l].into(), u[l]);
+        }
+        f += L;
+    }
+    for l in 0..L {
+        sums[0][l] = (sums[0][l] + sums[1][l]) + (sums[2][l] + sums[3][l]);
+    }
+    let mut total = lanes(sums[0]);
+    for f in f..x.len() {
+        total = total.plus::<FMA>(x[f].into(), u[f]);
+    }
+    total
 }
 
 /// `sums[i, :] += Σ_p b[p, i] · x_p` for the points of one block; `sums` is width × features.
@@ -279,42 +390,74 @@ pub(crate) struct Sum<'a, T> {
     pub sums: &'a mut [T],
 }
 
-/// P points at once, so that a sum is loaded and stored once for P multiplications.
+/// The sums of C columns over S vectors of features from f on, held in registers for all points of the block. Of the
+/// last vector, which reaches back into the one before it, only the last `new` features count.
 #[inline(always)]
-fn sum_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
-    x: &[T],
-    features: usize,
-    b: &[T],
-    width: usize,
-    sums: &mut [T],
+fn sum_tile<T: Real, const L: usize, const FMA: bool, const S: usize, const C: usize>(
+    sum: &mut Sum<T>,
+    f: usize,
+    new: usize,
+    i: usize,
 ) {
-    let whole = features / L * L;
-    let mut f = 0;
-    while f < whole {
-        let mut points = [[T::default(); L]; P];
-        for p in 0..P {
-            points[p] = load(x, p * features + f);
+    let (features, width) = (sum.features, sum.width);
+    let mut sums = [[[T::default(); L]; S]; C];
+    for c in 0..C {
+        for s in 0..S {
+            sums[c][s] = load(sum.sums, (i + c) * features + f + s * L);
         }
-        for i in 0..width {
-            let mut sum: [T; L] = load(sums, i * features + f);
-            for p in 0..P {
-                let factor = b[p * width + i];
+    }
+    for p in 0..sum.x.len() / features {
+        let mut vectors = [[T::default(); L]; S];
+        for s in 0..S {
+            let at = p * features + f + s * L;
+            vectors[s] = if new == L { load(sum.x, at) } else { load_last(sum.x, at + L, new) };
+        }
+        let factors: [T; C] = load(sum.b, p * width + i);
+        for c in 0..C {
+            for s in 0..S {
                 for l in 0..L {
-                    sum[l] = sum[l].plus::<FMA>(factor, points[p][l]);
+                    sums[c][s][l] = sums[c][s][l].plus::<FMA>(factors[c], vectors[s][l]);
                 }
             }
-            put(sums, i * features + f, sum);
         }
+    }
+    for c in 0..C {
+        for s in 0..S {
+            put(sum.sums, (i + c) * features + f + s * L, sums[c][s]);
+        }
+    }
+}
+
+/// All features for C columns from i on: as many sums at a time as the registers hold.
+#[inline(always)]
+fn sum_columns<T: Real, const L: usize, const FMA: bool, const C: usize>(sum: &mut Sum<T>, i: usize) {
+    let features = sum.features;
+    if features < L {
+        for (point, b) in sum.x.chunks_exact(features).zip(sum.b.chunks_exact(sum.width)) {
+            for c in i..i + C {
+                let sums = &mut sum.sums[c * features..(c + 1) * features];
+                sums.iter_mut().zip(point).for_each(|(sum, &x)| *sum = sum.plus::<FMA>(b[c], x));
+            }
+        }
+        return;
+    }
+    let mut f = 0;
+    if L * size_of::<T>() == 64 {
+        while f + 4 * L <= features {
+            sum_tile::<T, L, FMA, 4, C>(sum, f, L, i);
+            f += 4 * L;
+        }
+    }
+    while f + 2 * L <= features {
+        sum_tile::<T, L, FMA, 2, C>(sum, f, L, i);
+        f += 2 * L;
+    }
+    if f + L <= features {
+        sum_tile::<T, L, FMA, 1, C>(sum, f, L, i);
         f += L;
     }
-    for f in whole..features {
-        for i in 0..width {
-            let mut sum = sums[i * features + f];
-            for p in 0..P {
-                sum = sum.plus::<FMA>(b[p * width + i], x[p * features + f]);
-            }
-            sums[i * features + f] = sum;
-        }
+    if f < features {
+        sum_tile::<T, L, FMA, 1, C>(sum, features - L, features - f, i);
     }
 }
 
@@ -323,25 +466,30 @@ impl<T: Real> Kernel for Sum<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<const L: usize, const FMA: bool>(self) {
-        let Sum { x, features, b, width, sums } = self;
+    fn run<const L: usize, const FMA: bool>(mut self) {
+        let (features, width) = (self.features, self.width);
         if features == 0 {
             return;
         }
-        let points = x.len() / features;
-        let mut p = 0;
-        while p + 8 <= points {
-            sum_points::<T, L, FMA, 8>(&x[p * features..], features, &b[p * width..], width, sums);
-            p += 8;
+        assert!(self.b.len() >= self.x.len() / features * width && self.sums.len() >= width * features);
+        let mut i = 0;
+        while i + 6 <= width {
+            sum_columns::<T, L, FMA, 6>(&mut self, i);
+            i += 6;
         }
-        while p < points {
-            sum_points::<T, L, FMA, 1>(&x[p * features..], features, &b[p * width..], width, sums);
-            p += 1;
+        match width - i {
+            5 => sum_columns::<T, L, FMA, 5>(&mut self, i),
+            4 => sum_columns::<T, L, FMA, 4>(&mut self, i),
+            3 => sum_columns::<T, L, FMA, 3>(&mut self, i),
+            2 => sum_columns::<T, L, FMA, 2>(&mut self, i),
+            1 => sum_columns::<T, L, FMA, 1>(&mut self, i),
+            _ => (),
         }
     }
 }
 
-/// `sums[to[p, r], :] += scale · factor[p, r] · x_p`: every point adds to one row for each of `starts` starts.
+/// `sums[to[e], :] += scale · factor[e] · x_p` for entries e = p·starts + r: every point adds to one row for each of
+/// `starts` starts.
 pub(crate) struct SumOne<'a, T> {
     pub x: &'a [T],
     pub features: usize,
@@ -352,10 +500,41 @@ pub(crate) struct SumOne<'a, T> {
     pub scale: f64,
     pub starts: usize,
     pub sums: &'a mut [T],
+    /// Room for the entries, sorted by row: a row's sums then stay in registers from one point to the next, where a
+    /// sum that is stored and loaded again for each would wait for itself.
+    pub order: &'a mut Vec<(u32, T)>,
 }
 
 /// A point that adds to no row.
 pub(crate) const NOWHERE: u32 = u32::MAX;
+
+/// The sums of one row over S vectors of features from f on; `new` as for [`sum_tile`].
+#[inline(always)]
+fn sum_strip<T: Real, const L: usize, const FMA: bool, const S: usize>(
+    x: &[T],
+    features: usize,
+    members: &[(u32, T)],
+    sums: &mut [T],
+    f: usize,
+    new: usize,
+) {
+    let mut strip = [[T::default(); L]; S];
+    for s in 0..S {
+        strip[s] = load(sums, f + s * L);
+    }
+    for &(p, factor) in members {
+        for s in 0..S {
+            let at = p as usize * features + f + s * L;
+            let vector: [T; L] = if new == L { load(x, at) } else { load_last(x, at + L, new) };
+            for l in 0..L {
+                strip[s][l] = strip[s][l].plus::<FMA>(factor, vector[l]);
+            }
+        }
+    }
+    for s in 0..S {
+        put(sums, f + s * L, strip[s]);
+    }
+}
 
 impl<T: Real> Kernel for SumOne<'_, T> {
     type T = T;
@@ -363,20 +542,57 @@ impl<T: Real> Kernel for SumOne<'_, T> {
 
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
-        let SumOne { x, features, to, factor, scale, starts, sums } = self;
+        let SumOne { x, features, to, factor, scale, starts, sums, order } = self;
         if features == 0 {
             return;
         }
-        for (p, point) in x.chunks_exact(features).enumerate() {
-            for r in p * starts..(p + 1) * starts {
-                if to[r] == NOWHERE {
-                    continue;
+        // Counting sort: points of a row keep their order.
+        let rows = sums.len() / features;
+        let mut ends = vec![0u32; rows + 1];
+        let count = x.len() / features * starts;
+        let (to, factor) = (&to[..count], &factor[..count]);
+        to.iter().filter(|&&to| to != NOWHERE).for_each(|&to| ends[to as usize + 1] += 1);
+        for row in 0..rows {
+            ends[row + 1] += ends[row];
+        }
+        order.clear();
+        order.resize(ends[rows] as usize, (0, T::default()));
+        for (e, (&to, &factor)) in to.iter().zip(factor).enumerate() {
+            if to != NOWHERE {
+                let end = &mut ends[to as usize];
+                order[*end as usize] = ((e / starts) as u32, T::of(factor * scale));
+                *end += 1;
+            }
+        }
+        let mut from = 0;
+        for (sums, &end) in sums.chunks_exact_mut(features).zip(&ends) {
+            let members = &order[from..end as usize];
+            from = end as usize;
+            if members.is_empty() {
+                continue;
+            }
+            if features < L {
+                for &(p, factor) in members {
+                    let point = &x[p as usize * features..(p as usize + 1) * features];
+                    sums.iter_mut().zip(point).for_each(|(sum, &x)| *sum = sum.plus::<FMA>(factor, x));
                 }
-                let at = to[r] as usize * features;
-                let a = T::of(factor[r] * scale);
-                for (sum, &x) in sums[at..at + features].iter_mut().zip(point) {
-                    *sum = sum.plus::<FMA>(a, x);
-                }
+                continue;
+            }
+            let mut f = 0;
+            while f + 8 * L <= features {
+                sum_strip::<T, L, FMA, 8>(x, features, members, sums, f, L);
+                f += 8 * L;
+            }
+            if f + 4 * L <= features {
+                sum_strip::<T, L, FMA, 4>(x, features, members, sums, f, L);
+                f += 4 * L;
+            }
+            while f + L <= features {
+                sum_strip::<T, L, FMA, 1>(x, features, members, sums, f, L);
+                f += L;
+            }
+            if f < features {
+                sum_strip::<T, L, FMA, 1>(x, features, members, sums, features - L, features - f);
             }
         }
     }

@@ -1,5 +1,6 @@
-//! Sparse rows times a skinny matrix. All arithmetic is float64, whatever the values' format: the
-//! time goes into fetching rows of the skinny matrix, not into multiplying.
+//! Sparse rows times a skinny matrix. Arithmetic is float64, whatever the values' format: the time goes into fetching
+//! rows of the skinny matrix, not into multiplying. (Where only the largest of a row's products matters, a float32 copy
+//! of that matrix is fetched in half the time, and the products that are too close to tell are made again.)
 //!
 //! The same kernel serves both directions: with compressed rows it gives the scores of points, with
 //! the transposed copy the sums of features; neither writes to a place that another row writes to.
@@ -9,57 +10,58 @@ use super::{Kernel, Real, load, put, vector};
 use crate::matrix::{Csr, Index, Mat};
 
 /// Rows of a skinny matrix, padded with zeros to whole vectors of this machine.
-pub(crate) struct Packed {
-    pub rows: Vec<f64>,
+pub(crate) struct Packed<A = f64> {
+    pub rows: Vec<A>,
     pub pitch: usize,
     pub width: usize,
 }
 
-impl Packed {
+impl<A: Real> Packed<A> {
     /// `scale`, a power of two, is multiplied in here once instead of into every entry of the data.
     pub(crate) fn new(u: &Mat, scale: f64) -> Self {
         Self::from_rows(&u.data, u.cols, scale)
     }
 
     pub(crate) fn from_rows(data: &[f64], width: usize, scale: f64) -> Self {
-        let pitch = width.next_multiple_of(vector());
+        let pitch = width.next_multiple_of(vector() * size_of::<f64>() / size_of::<A>());
         if pitch == width {
-            return Packed { rows: data.iter().map(|x| x * scale).collect(), pitch, width };
+            return Packed { rows: data.iter().map(|x| A::of(x * scale)).collect(), pitch, width };
         }
         let count = data.len().checked_div(width).unwrap_or(0);
-        let mut rows = vec![0.0; count * pitch];
+        let mut rows = vec![A::default(); count * pitch];
         for (out, row) in rows.chunks_exact_mut(pitch).zip(data.chunks_exact(width)) {
-            out.iter_mut().zip(row).for_each(|(out, x)| *out = x * scale);
+            out.iter_mut().zip(row).for_each(|(out, x)| *out = A::of(x * scale));
         }
         Packed { rows, pitch, width }
     }
 }
 
-/// `out[p, :] = Σ_f x[p, f] · u[f, :]` for the rows `from .. from + out.len() / width`.
-pub(crate) struct Product<'a, 'd, T: Clone, I: Clone> {
+/// `out[p, :] = Σ_f x[p, f] · u[f, :]` for the rows from `from` on, or for those that `list` names, counted from there.
+pub(crate) struct Product<'a, 'd, T: Clone, I: Clone, A = f64> {
     pub x: &'a Csr<'d, T, I>,
     pub from: usize,
-    pub u: &'a Packed,
-    pub out: &'a mut [f64],
+    pub list: Option<&'a [u32]>,
+    pub u: &'a Packed<A>,
+    pub out: &'a mut [A],
 }
 
 /// Q vectors of columns for one row, with W sums of each side by side: entry after entry into the same
 /// sum would wait for the multiplication before.
 #[inline(always)]
-fn gather<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize, const W: usize>(
+fn gather<T: Real, I: Index, A: Real, const L: usize, const FMA: bool, const Q: usize, const W: usize>(
     columns: &[I],
     values: &[T],
-    u: &[f64],
+    u: &[A],
     pitch: usize,
-    out: &mut [f64],
+    out: &mut [A],
 ) {
-    let mut sums = [[[0.0f64; L]; Q]; W];
+    let mut sums = [[[A::default(); L]; Q]; W];
     let mut add = |way: usize, c: I, x: T| {
-        let x: f64 = x.into();
+        let x = A::of(x.into());
         let at = c.at() * pitch;
         for q in 0..Q {
             // In range: `Csr::new` has checked every column, and rows of `u` are padded to whole vectors.
-            let vector: [f64; L] = load(u, at + q * L);
+            let vector: [A; L] = load(u, at + q * L);
             for l in 0..L {
                 sums[way][q][l] = sums[way][q][l].plus::<FMA>(x, vector[l]);
             }
@@ -77,7 +79,7 @@ fn gather<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize, co
     for q in 0..Q {
         for way in 1..W {
             for l in 0..L {
-                sums[0][q][l] += sums[way][q][l];
+                sums[0][q][l] = sums[0][q][l].add(sums[way][q][l]);
             }
         }
         let width = (out.len() - q * L).min(L);
@@ -85,35 +87,40 @@ fn gather<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize, co
     }
 }
 
-impl<T: Real, I: Index> Kernel for Product<'_, '_, T, I> {
-    type T = f64;
+/// As many vectors as fill the registers, with so many columns left: a row's entries are walked once for each group.
+#[inline(always)]
+fn vectors<const L: usize>(left: usize) -> usize {
+    match left.div_ceil(L) {
+        few @ 0..=4 => few,
+        5..=7 => 4,
+        _ => 8,
+    }
+}
+
+impl<T: Real, I: Index, A: Real> Kernel for Product<'_, '_, T, I, A> {
+    type T = A;
     type Out = ();
 
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
-        let Product { x, from, u, out } = self;
+        let Product { x, from, list, u, out } = self;
         let Packed { rows, pitch, width } = u;
         if *width == 0 {
             return;
         }
         for (p, out) in out.chunks_exact_mut(*width).enumerate() {
-            let (columns, values) = x.point(from + p);
+            let (columns, values) = x.point(from + list.map_or(p, |list| list[p] as usize));
             let mut c = 0;
             while c < *width {
-                // As many columns as fill the registers: the row's entries are walked once for each group.
-                let vectors = match (*width - c).div_ceil(L) {
-                    few @ 0..=4 => few,
-                    5..=7 => 4,
-                    _ => 8,
-                };
+                let vectors = vectors::<L>(*width - c);
                 let u = &rows[c..];
                 let out = &mut out[c..(c + vectors * L).min(*width)];
                 match vectors {
-                    1 => gather::<T, I, L, FMA, 1, 4>(columns, values, u, *pitch, out),
-                    2 => gather::<T, I, L, FMA, 2, 4>(columns, values, u, *pitch, out),
-                    3 => gather::<T, I, L, FMA, 3, 2>(columns, values, u, *pitch, out),
-                    4 => gather::<T, I, L, FMA, 4, 2>(columns, values, u, *pitch, out),
-                    _ => gather::<T, I, L, FMA, 8, 1>(columns, values, u, *pitch, out),
+                    1 => gather::<T, I, A, L, FMA, 1, 4>(columns, values, u, *pitch, out),
+                    2 => gather::<T, I, A, L, FMA, 2, 4>(columns, values, u, *pitch, out),
+                    3 => gather::<T, I, A, L, FMA, 3, 2>(columns, values, u, *pitch, out),
+                    4 => gather::<T, I, A, L, FMA, 4, 2>(columns, values, u, *pitch, out),
+                    _ => gather::<T, I, A, L, FMA, 8, 1>(columns, values, u, *pitch, out),
                 }
                 c += vectors * L;
             }

@@ -48,20 +48,22 @@ fn gram_tile<const L: usize, const FMA: bool, const I: usize, const J: usize>(
     }
 }
 
+/// All rows of the result, in tiles as equal as can be of at most six: as many sums as 16 registers hold.
 #[inline(always)]
 fn gram_columns<const L: usize, const FMA: bool, const J: usize>(g: &mut Gram, rows: usize, j: usize) {
     let mut i = 0;
-    while i + 8 <= g.k {
-        gram_tile::<L, FMA, 8, J>(g, rows, i, j);
-        i += 8;
-    }
-    if i + 4 <= g.k {
-        gram_tile::<L, FMA, 4, J>(g, rows, i, j);
-        i += 4;
-    }
     while i < g.k {
-        gram_tile::<L, FMA, 1, J>(g, rows, i, j);
-        i += 1;
+        let left = g.k - i;
+        let take = left.div_ceil(left.div_ceil(6));
+        match take {
+            6 => gram_tile::<L, FMA, 6, J>(g, rows, i, j),
+            5 => gram_tile::<L, FMA, 5, J>(g, rows, i, j),
+            4 => gram_tile::<L, FMA, 4, J>(g, rows, i, j),
+            3 => gram_tile::<L, FMA, 3, J>(g, rows, i, j),
+            2 => gram_tile::<L, FMA, 2, J>(g, rows, i, j),
+            _ => gram_tile::<L, FMA, 1, J>(g, rows, i, j),
+        }
+        i += take;
     }
 }
 
@@ -110,6 +112,41 @@ pub(crate) struct Times<'a> {
     pub out: &'a mut [f64],
 }
 
+/// Rows f to f + 3 and the vectors of columns from each j on.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "the shapes of three arrays")]
+fn times_tile<const L: usize, const FMA: bool, const J: usize>(
+    a: &[f64],
+    k: usize,
+    padded: &[f64],
+    pitch: usize,
+    l: usize,
+    out: &mut [f64],
+    f: usize,
+    j: [usize; J],
+) {
+    let mut sums = [[[0.0f64; L]; J]; 4];
+    for i in 0..k {
+        let mut vectors = [[0.0f64; L]; J];
+        for q in 0..J {
+            vectors[q] = load(padded, i * pitch + j[q]);
+        }
+        for p in 0..4 {
+            let [x]: [f64; 1] = load(a, (f + p) * k + i);
+            for q in 0..J {
+                for t in 0..L {
+                    sums[p][q][t] = sums[p][q][t].plus::<FMA>(x, vectors[q][t]);
+                }
+            }
+        }
+    }
+    for p in 0..4 {
+        for q in 0..J {
+            put(out, (f + p) * l + j[q], sums[p][q]);
+        }
+    }
+}
+
 impl Kernel for Times<'_> {
     type T = f64;
     type Out = ();
@@ -127,33 +164,22 @@ impl Kernel for Times<'_> {
             padded[i * pitch..i * pitch + l].copy_from_slice(&r[i * l..(i + 1) * l]);
         }
         let all = a.len() / k;
-        // Four rows at a time use every vector of r four times.
+        assert!(out.len() >= all * l);
+        // Four rows at a time use every vector of r four times. A row's last vector reaches back into the one before it;
+        // of rows shorter than a vector it reaches into the next row, which is written after it, and only at the end of
+        // all rows there is no room for that.
         let mut f = 0;
-        while f + 4 <= all {
+        while f + 4 <= all && (f + 3) * l + l.max(L) <= out.len() {
+            let last = l.saturating_sub(L);
             let mut j = 0;
-            while j < l {
-                let mut sums = [[0.0f64; L]; 4];
-                for i in 0..k {
-                    let vector: [f64; L] = load(&padded, i * pitch + j);
-                    for p in 0..4 {
-                        let x = a[(f + p) * k + i];
-                        for t in 0..L {
-                            sums[p][t] = sums[p][t].plus::<FMA>(x, vector[t]);
-                        }
-                    }
-                }
-                if l - j >= L {
-                    for p in 0..4 {
-                        put(out, (f + p) * l + j, sums[p]);
-                    }
-                } else {
-                    for p in 0..4 {
-                        for t in 0..l - j {
-                            out[(f + p) * l + j + t] = sums[p][t];
-                        }
-                    }
-                }
-                j += L;
+            while l - j > 2 * L {
+                times_tile::<L, FMA, 2>(a, k, &padded, pitch, l, out, f, [j, j + L]);
+                j += 2 * L;
+            }
+            if l - j > L {
+                times_tile::<L, FMA, 2>(a, k, &padded, pitch, l, out, f, [j, last]);
+            } else {
+                times_tile::<L, FMA, 1>(a, k, &padded, pitch, l, out, f, [last]);
             }
             f += 4;
         }

@@ -56,7 +56,26 @@ fn dense_kernels_match<T: Real>() {
             let packed = dense::Packed::new(&u, 2.0);
             for form in forms() {
                 let mut out = vec![f64::NAN; points * width];
-                run_form(form, dense::Scores { x: &xt, features, u: &packed, out: &mut out });
+                run_form(form, dense::Scores { x: &xt, features, list: None, u: &packed, out: &mut out });
+                let list: Vec<u32> = (0..points as u32).rev().filter(|p| p % 3 != 1).collect();
+                let mut some = vec![f64::NAN; list.len() * width];
+                let scores =
+                    dense::Scores { x: &xt, features, list: Some(&list), u: &packed, out: &mut some };
+                run_form(form, scores);
+                for (row, &p) in some.chunks_exact(width).zip(&list) {
+                    assert_eq!(row, &out[p as usize * width..(p as usize + 1) * width], "{form} list");
+                }
+                let own: Vec<u32> = (0..points).map(|p| to[p * 2]).collect();
+                let mut wide = vec![f64::NAN; points];
+                let rows = u.transpose();
+                run_form(
+                    form,
+                    dense::DotOne { x: &xt, features, scale: 2.0, to: &own, u: &rows.data, out: &mut wide },
+                );
+                for (p, &i) in own.iter().enumerate() {
+                    let plain = if i == dense::NOWHERE { 0.0 } else { out[p * width + i as usize] };
+                    assert_eq!(wide[p], plain, "{form} dot");
+                }
                 let mut sums = vec![T::of(1.0); width * features];
                 run_form(form, dense::Sum { x: &xt, features, b: &bt, width, sums: &mut sums });
                 let mut ones = vec![T::of(1.0); width * features];
@@ -70,6 +89,7 @@ fn dense_kernels_match<T: Real>() {
                         scale: 1.0,
                         starts: 2,
                         sums: &mut ones,
+                        order: &mut vec![],
                     },
                 );
                 for p in 0..points {
@@ -125,14 +145,22 @@ fn sparse_kernels_equal_plain_loops() {
             }
             let csr = Csr::new(features, offsets, columns, values).unwrap();
             let transposed = csr.transposed();
-            let packed = sparse::Packed::new(&u, 0.5);
+            let packed: sparse::Packed = sparse::Packed::new(&u, 0.5);
             let to: Vec<u32> = (0..points * 3)
                 .map(|i| if i % 4 == 3 { dense::NOWHERE } else { (i % width) as u32 })
                 .collect();
             let factor = numbers(points * 3, 7);
             for form in forms() {
                 let mut out = vec![f64::NAN; points * width];
-                run_form(form, sparse::Product { x: &csr, from: 0, u: &packed, out: &mut out });
+                run_form(form, sparse::Product { x: &csr, from: 0, list: None, u: &packed, out: &mut out });
+                // Whole numbers: float32 holds them too.
+                let hasty: sparse::Packed<f32> = sparse::Packed::new(&u, 0.5);
+                let (mut rough, list) =
+                    (vec![f32::NAN; points * width], (0..points as u32).collect::<Vec<_>>());
+                let product =
+                    sparse::Product { x: &csr, from: 0, list: Some(&list), u: &hasty, out: &mut rough };
+                run_form(form, product);
+                assert!(rough.iter().zip(&out).all(|(r, o)| f64::from(*r) == *o), "{form} float32, {width}");
                 let mut ones = vec![0.0; features * width];
                 run_form(
                     form,

@@ -1,10 +1,13 @@
 //! Passes of the methods that assign points to clusters: EM-ONMF, k-means and their kin.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
+use super::bounds::Doubt;
+use super::labels::{adds, follow, sums_of_labels};
 use super::{Local, LocalStore, Points, in_order, split};
 use crate::matrix::Mat;
-use crate::matrix::data::{Assigned, Residual, Rule};
+use crate::matrix::data::{Assigned, Followed, Remembered, Rule};
 use crate::matrix::kernels::Real;
 use crate::matrix::kernels::dense::NOWHERE;
 
@@ -20,61 +23,99 @@ pub(super) fn largest(scores: &[f64], tie: f64) -> usize {
     scores.iter().position(|&s| s >= enough).unwrap_or(0)
 }
 
-/// As [`largest`] for k-means, whose scores are differences `mᵀc − ‖c‖²/2`: ties are relative to their terms.
+/// The label of a point, its score, and the largest score of another cluster.
+struct Choice {
+    label: usize,
+    score: f64,
+    other: f64,
+}
+
+/// The cluster with the largest score less its offset. Where others are as good up to `tie`, relative to the terms of
+/// the difference, the lowest index wins: on exactly collinear data the last bit must not decide.
 #[inline(always)]
-fn nearest(products: &[f64], half_norms2: &[f64], tie: f64) -> usize {
-    let (mut best, mut size) = (f64::NEG_INFINITY, 0.0);
-    for (&p, &h) in products.iter().zip(half_norms2) {
-        if p - h > best {
-            (best, size) = (p - h, p.abs() + h);
-        }
+fn choose(scores: &[f64], offset: impl Fn(usize) -> f64, tie: f64) -> Choice {
+    let (mut best, mut second, mut label) = (f64::NEG_INFINITY, f64::NEG_INFINITY, 0);
+    for (i, &score) in scores.iter().enumerate() {
+        let score = score - offset(i);
+        second = second.max(score.min(best));
+        label = if score > best { i } else { label };
+        best = best.max(score);
     }
-    let enough = best - tie * size;
-    products.iter().zip(half_norms2).position(|(&p, &h)| p - h >= enough).unwrap_or(0)
+    let enough = best - tie * (scores[label].abs() + offset(label));
+    if second >= enough {
+        label = (0..scores.len()).position(|i| scores[i] - offset(i) >= enough).unwrap_or(label);
+        let others = (0..scores.len()).filter(|&i| i != label).map(|i| scores[i] - offset(i));
+        second = others.fold(f64::NEG_INFINITY, f64::max);
+    }
+    Choice { label, score: scores[label], other: second }
 }
 
 /// Assigns every point for one or several starts in one pass; `labels` are their arrays, `u` is features × (starts·k).
+/// A single start may bring a memory: points whose label cannot have changed are then not scored, and their clusters'
+/// sums follow those that change it.
 ///
-/// With a transposed copy the sums are taken afterwards, from what each point adds and where; or, where this pass has
-/// a thread of its own (`alone`), chunk after chunk while the points are in the cache: in the same order, to the same
-/// bits.
-fn assign<P: Points>(data: &Local<P>, u: &Mat, rule: Rule, labels: Vec<&mut [i32]>, alone: bool) -> Assigned {
+/// Otherwise sums are made while a block is in the cache; but with a transposed copy after the pass, feature by feature,
+/// unless this pass has a thread of its own (`alone`): in the same order, to the same bits.
+fn assign<P: Points>(
+    data: &Local<P>,
+    u: &Mat,
+    rule: Rule,
+    mut labels: Vec<&mut [i32]>,
+    mut memory: Option<&mut Remembered>,
+    alone: bool,
+) -> Assigned {
     let count = labels.len();
-    let (width, k) = (u.cols, u.cols / count.max(1));
-    let packed = data.points.pack(u, data.facts.scale);
-    let half_norms2: Vec<f64> = match rule {
-        Rule::Euclid => u.column_norms2().iter().map(|n| n / 2.0).collect(),
-        _ => vec![],
-    };
-    let chunks = data.chunks_with_sums(width);
-    let points = data.points.shape().points;
+    let (width, k, points) = (u.cols, u.cols / count.max(1), data.points.shape().points);
+    let norms2 = if rule == Rule::Kl { vec![] } else { u.column_norms2() };
+    let half_norms2 = if rule == Rule::Euclid { norms2.iter().map(|n| n / 2.0).collect() } else { vec![] };
+    let drops = memory.as_mut().and_then(|m| m.advance(rule, u));
+    let known = memory.as_mut().and_then(|m| m.take_sums()).filter(|_| drops.is_some());
     let transposed = data.points.has_transposed();
-    let later = transposed && !alone;
+    // A power step needs the exact products anyway, and so does KL.
+    let hasty = matches!(rule, Rule::Cosine | Rule::Euclid) && count == 1;
+    let rough = if hasty { data.points.pack_rough(u, data.facts.scale) } else { None };
+    let later = known.is_none() && transposed && !alone;
+    let chunks = if known.is_some() { data.chunks(width) } else { data.chunks_with_sums(width) };
     let mut to = vec![NOWHERE; if later { points * count } else { 0 }];
     let mut factor = vec![0.0; if later { points * count } else { 0 }];
     // labels[chunk][start]
     let mut pieces: Vec<Vec<&mut [i32]>> = (0..chunks.len()).map(|_| Vec::with_capacity(count)).collect();
-    for array in labels {
+    for array in &mut labels {
         let cut = split(array, &chunks, 1);
         pieces.iter_mut().zip(cut).for_each(|(chunk, piece)| chunk.push(piece));
     }
     let stride = if later { count } else { 0 };
+    let leads = memory.as_mut().map_or(&mut [][..], |m| &mut m.leads);
+    let lead_stride = usize::from(!leads.is_empty());
     let jobs: Vec<Chunk> = chunks
         .iter()
         .cloned()
         .zip(pieces)
         .zip(split(&mut to, &chunks, stride))
         .zip(split(&mut factor, &chunks, stride))
-        .map(|(((rows, labels), to), factor)| Chunk { rows, labels, to, factor })
+        .zip(split(leads, &chunks, lead_stride))
+        .map(|((((rows, labels), to), factor), leads)| Chunk { rows, labels, to, factor, leads })
         .collect();
-    let pass = Assigning { data, rule, packed, half_norms2, count, k };
+    let pass = Assigning {
+        data,
+        rule,
+        u,
+        packed: OnceLock::new(),
+        rough,
+        doubt: Doubt::new::<P::T>(rule, u.rows, &norms2),
+        half_norms2,
+        count,
+        k,
+        drops,
+        following: known.is_some(),
+    };
     let mut sums = vec![];
-    let parts: Vec<Part> = if transposed && alone {
-        let mut all = data.points.sums(width);
-        let parts = jobs.into_iter().map(|chunk| pass.chunk(chunk, Some(&mut all))).collect();
-        sums.push(all);
+    let parts: Vec<Part> = if alone && transposed {
+        let mut all = if known.is_some() { None } else { Some(data.points.sums(width)) };
+        let parts = jobs.into_iter().map(|chunk| pass.chunk(chunk, all.as_mut())).collect();
+        sums.extend(all);
         parts
-    } else if later {
+    } else if later || known.is_some() {
         in_order(jobs, |chunk| pass.chunk(chunk, None))
     } else {
         let parts = in_order(jobs, |chunk| {
@@ -90,17 +131,53 @@ fn assign<P: Points>(data: &Local<P>, u: &Mat, rule: Rule, labels: Vec<&mut [i32
         value: vec![0.0; width],
         changed: vec![0; count],
     };
+    let mut moved = vec![];
     for part in parts {
         assigned.weight.iter_mut().zip(&part.weight).for_each(|(t, p)| *t += p);
         assigned.value.iter_mut().zip(&part.value).for_each(|(t, p)| *t += p);
         assigned.changed.iter_mut().zip(&part.changed).for_each(|(t, p)| *t += p);
+        moved.extend(part.moved);
     }
-    assigned.sums = if later {
-        data.points.transposed_sum_one(data.facts.scale, &to, &factor, count, width)
-    } else {
-        data.points.total(sums, width)
+    let mut passes = 0;
+    assigned.sums = match known {
+        Some(mut followed) if moved.len() <= points / FEW => {
+            passes = followed.passes + 1;
+            follow(data, rule, labels[0], &moved, &mut followed.sums);
+            followed.sums
+        }
+        Some(_) => sums_of_labels(data, labels[0], k, rule, alone),
+        None if later => data.points.transposed_sum_one(data.facts.scale, &to, &factor, count, width),
+        None => data.points.total(sums, width),
     };
+    match rule {
+        // Σ w·mᵀu/‖m‖ of a cluster is the product of its sum with its direction.
+        Rule::Cosine => assigned.value = products(u, &assigned.sums),
+        // Σ w‖m − c‖² = Σ w‖m‖² − 2(Σ wm)ᵀc + Σ w‖c‖²
+        Rule::Euclid => {
+            let products = products(u, &assigned.sums);
+            for (i, value) in assigned.value.iter_mut().enumerate() {
+                *value -= 2.0 * (products[i] - assigned.weight[i] * pass.half_norms2[i]);
+                *value = value.max(0.0);
+            }
+        }
+        Rule::Power | Rule::Kl => (),
+    }
+    if let Some(memory) = memory {
+        memory.followed = Some(Followed { sums: assigned.sums.clone(), passes });
+    }
     assigned
+}
+
+/// Where no more than one in so many points has changed its cluster, sums follow the single points.
+const FEW: usize = 4;
+
+/// `aᵢᵀbᵢ` of all columns.
+fn products(a: &Mat, b: &Mat) -> Vec<f64> {
+    let mut products = vec![0.0; a.cols];
+    for (a, b) in a.data.chunks_exact(a.cols.max(1)).zip(b.data.chunks_exact(a.cols.max(1))) {
+        products.iter_mut().zip(a).zip(b).for_each(|((sum, a), b)| *sum += a * b);
+    }
+    products
 }
 
 /// What one chunk of the pass reads and writes.
@@ -111,87 +188,228 @@ struct Chunk<'a> {
     /// points × starts where the sums are taken later, else empty.
     to: &'a mut [u32],
     factor: &'a mut [f64],
+    /// Of a single start that brings a memory, else empty.
+    leads: &'a mut [f64],
 }
 
 /// What one chunk found.
 struct Part {
     weight: Vec<f64>,
+    /// The rule's value; for k-means `Σ w‖m‖²`, the part of it that does not depend on the centres.
     value: Vec<f64>,
     changed: Vec<usize>,
+    /// Points with a new label and their old one, where sums follow them.
+    moved: Vec<(usize, i32)>,
 }
 
 /// What all chunks of a pass share.
 struct Assigning<'a, P: Points> {
     data: &'a Local<P>,
     rule: Rule,
-    packed: P::Packed,
+    u: &'a Mat,
+    /// Made when it is first needed.
+    packed: OnceLock<P::Packed>,
+    rough: Option<P::Rough>,
     half_norms2: Vec<f64>,
     /// How many starts, of k columns each.
     count: usize,
     k: usize,
+    /// What the leads of each cluster's points lose; none where all points are to be scored.
+    drops: Option<Vec<f64>>,
+    doubt: Doubt,
+    /// Whether sums are known that only points with a new label change.
+    following: bool,
+}
+
+/// Room for one block. An entry is a point for one start.
+#[derive(Default)]
+struct Room {
+    scores: Vec<f64>,
+    rough: Vec<f32>,
+    /// Points of the block that are to be scored, where not all are.
+    scored: Vec<u32>,
+    /// For each entry its column, or [`NOWHERE`], and the product with it.
+    to: Vec<u32>,
+    strength: Vec<f64>,
+    factor: Vec<f64>,
+}
+
+/// One block of a chunk, from which its arrays count.
+struct Block<'a, 'c> {
+    rows: Range<usize>,
+    offset: usize,
+    chunk: &'a mut Chunk<'c>,
+    part: &'a mut Part,
 }
 
 impl<P: Points> Assigning<'_, P> {
-    fn chunk(&self, chunk: Chunk, mut sums: Option<&mut P::Sums>) -> Part {
+    fn packed(&self) -> &P::Packed {
+        self.packed.get_or_init(|| self.data.points.pack(self.u, self.data.facts.scale))
+    }
+
+    /// Lowers the leads of a block's points and finds those to be scored.
+    fn select(&self, labels: &[i32], leads: &mut [f64], drops: &[f64], room: &mut Room) {
+        room.scored.clear();
+        for (p, (lead, (label, to))) in leads.iter_mut().zip(labels.iter().zip(&mut room.to)).enumerate() {
+            *to = u32::try_from(*label).unwrap_or(NOWHERE);
+            *lead -= drops.get(*to as usize).copied().unwrap_or(0.0);
+            if *lead <= 0.0 {
+                room.scored.push(p as u32);
+            }
+        }
+    }
+
+    /// Gives a point its label for one start.
+    #[inline(always)]
+    fn label(&self, block: &mut Block, p: usize, r: usize, i: usize, lead: f64) {
+        let at = block.offset + p;
+        if let Some(place) = block.chunk.leads.get_mut(at) {
+            *place = lead;
+        }
+        let label = &mut block.chunk.labels[r][at];
+        if *label != i as i32 {
+            block.part.changed[r] += 1;
+            if self.following {
+                block.part.moved.push((block.rows.start + p, *label));
+            }
+            *label = i as i32;
+        }
+    }
+
+    /// Labels those of the scored points for which float32 is enough; the others remain in the list.
+    fn choose_roughly(&self, block: &mut Block, rough: &P::Rough, room: &mut Room) {
+        let k = self.k;
+        let points = &self.data.points;
+        let all = self.drops.is_none();
+        if all {
+            room.scored.clear();
+            room.scored.extend(0..block.rows.len() as u32);
+        }
+        room.rough.resize(block.rows.len() * k, 0.0);
+        let list = Some(room.scored.as_slice()).filter(|_| !all);
+        points.rough_scores(block.rows.clone(), list, rough, &mut room.rough);
+        let mut unsure = 0;
+        for at in 0..room.scored.len() {
+            let p = room.scored[at];
+            let j = block.rows.start + p as usize;
+            let norm2 = self.data.norms2[j];
+            let scores = &room.rough[at * k..(at + 1) * k];
+            let (mut best, mut other, mut i) = (f64::NEG_INFINITY, f64::NEG_INFINITY, 0);
+            for (at, &score) in scores.iter().enumerate() {
+                let score = f64::from(score) - self.half_norms2.get(at).copied().unwrap_or(0.0);
+                other = other.max(score.min(best));
+                i = if score > best { at } else { i };
+                best = best.max(score);
+            }
+            let doubt = self.doubt.with(points.roughness(j));
+            let lead = match self.rule {
+                Rule::Euclid => doubt.of_distances(best, other, norm2),
+                _ => doubt.of_scores(best, other, norm2),
+            };
+            // Below this float32 has no digits left for a point's entries.
+            if lead > 0.0 && norm2 > 1e-40 {
+                self.label(block, p as usize, 0, i, lead);
+                room.to[p as usize] = i as u32;
+            } else {
+                room.scored[unsure] = p;
+                unsure += 1;
+            }
+        }
+        room.scored.truncate(unsure);
+    }
+
+    /// Labels the scored points, for all starts.
+    fn choose(&self, block: &mut Block, some: bool, room: &mut Room) {
+        let Assigning { data, rule, count, k, .. } = *self;
+        let scored = if some { room.scored.len() } else { block.rows.len() };
+        for at in 0..scored {
+            let scores = &room.scores[at * count * k..(at + 1) * count * k];
+            let p = if some { room.scored[at] as usize } else { at };
+            let norm2 = data.norms2[block.rows.start + p];
+            for r in 0..count {
+                let (s, entry) = (&scores[r * k..(r + 1) * k], p * count + r);
+                if norm2 == 0.0 && rule != Rule::Euclid {
+                    let label = &mut block.chunk.labels[r][block.offset + p];
+                    block.part.changed[r] += usize::from(*label != -1);
+                    *label = -1;
+                    room.to[entry] = NOWHERE;
+                    block.chunk.leads.get_mut(block.offset + p).into_iter().for_each(|l| *l = f64::INFINITY);
+                    continue;
+                }
+                let (choice, lead) = if rule == Rule::Euclid {
+                    let half = &self.half_norms2[r * k..(r + 1) * k];
+                    let choice = choose(s, |i| half[i], P::T::TIE);
+                    let best = choice.score - half[choice.label];
+                    let lead = self.doubt.of_distances(best, choice.other, norm2);
+                    (choice, lead)
+                } else {
+                    let choice = choose(s, |_| 0.0, P::T::TIE);
+                    let lead = self.doubt.of_scores(choice.score, choice.other, norm2);
+                    (choice, lead)
+                };
+                room.to[entry] = (r * k + choice.label) as u32;
+                room.strength[entry] = choice.score;
+                self.label(block, p, r, choice.label, lead);
+            }
+        }
+    }
+
+    fn chunk(&self, mut chunk: Chunk, mut sums: Option<&mut P::Sums>) -> Part {
         let Assigning { data, rule, count, k, .. } = *self;
         let width = count * k;
-        let Chunk { rows: all, mut labels, to, factor } = chunk;
-        let mut part = Part { weight: vec![0.0; width], value: vec![0.0; width], changed: vec![0; count] };
-        let block = data.points.block().min(all.len());
-        let mut scores = vec![0.0; block * width];
-        let own = if sums.is_some() { block * count } else { 0 };
-        let (mut own_to, mut own_factor) = (vec![NOWHERE; own], vec![0.0; own]);
+        let all = chunk.rows.clone();
+        let mut part = Part {
+            weight: vec![0.0; width],
+            value: vec![0.0; width],
+            changed: vec![0; count],
+            moved: vec![],
+        };
+        let mut room = Room::default();
         for rows in data.blocks(all.clone()) {
             let offset = rows.start - all.start;
-            let scores = &mut scores[..rows.len() * width];
-            data.points.scores(rows.clone(), &self.packed, scores);
-            let (to, factor) = if sums.is_some() {
-                (&mut own_to[..rows.len() * count], &mut own_factor[..rows.len() * count])
-            } else {
-                let range = offset * count..(offset + rows.len()) * count;
-                (&mut to[range.clone()], &mut factor[range])
-            };
+            let (here, entries) = (offset..offset + rows.len(), rows.len() * count);
+            room.to.resize(entries, NOWHERE);
+            room.strength.resize(entries, 0.0);
+            room.factor.resize(entries, 0.0);
+            if let Some(drops) = &self.drops {
+                self.select(&chunk.labels[0][here.clone()], &mut chunk.leads[here.clone()], drops, &mut room);
+            }
+            let mut block = Block { rows: rows.clone(), offset, chunk: &mut chunk, part: &mut part };
+            if let Some(rough) = &self.rough {
+                self.choose_roughly(&mut block, rough, &mut room);
+            }
+            let some = self.rough.is_some() || self.drops.is_some();
+            if !some || !room.scored.is_empty() {
+                room.scores.resize(rows.len() * width, 0.0);
+                let list = Some(room.scored.as_slice()).filter(|_| some);
+                data.points.scores(rows.clone(), list, self.packed(), &mut room.scores);
+                self.choose(&mut block, some, &mut room);
+            }
+            // In the order of the points, whether they were scored or not.
             for (p, j) in rows.clone().enumerate() {
                 let (w, norm2) = (data.weight(j), data.norms2[j]);
-                let inverse = if rule == Rule::Cosine { norm2.sqrt().recip() } else { 0.0 };
-                for r in 0..count {
-                    let s = &scores[p * width + r * k..p * width + (r + 1) * k];
-                    let label = &mut labels[r][offset + p];
-                    if norm2 == 0.0 && rule != Rule::Euclid {
-                        part.changed[r] += usize::from(*label != -1);
-                        *label = -1;
-                        to[p * count + r] = NOWHERE;
+                for entry in p * count..(p + 1) * count {
+                    let (to, s) = (room.to[entry] as usize, room.strength[entry]);
+                    if to >= width {
                         continue;
                     }
-                    let (i, adds, value) = match rule {
-                        Rule::Power => {
-                            let i = largest(s, P::T::TIE);
-                            (i, w * s[i], w * s[i] * s[i])
-                        }
-                        Rule::Cosine => {
-                            let i = largest(s, P::T::TIE);
-                            (i, w * inverse, w * s[i] * inverse)
-                        }
-                        Rule::Euclid => {
-                            let half = &self.half_norms2[r * k..(r + 1) * k];
-                            let i = nearest(s, half, P::T::TIE);
-                            (i, w, w * (norm2 - 2.0 * (s[i] - half[i])).max(0.0))
-                        }
-                        Rule::Kl => {
-                            let i = largest(s, P::T::TIE);
-                            (i, w, w * s[i])
-                        }
+                    let (adds, value) = match rule {
+                        Rule::Power => (w * s, w * s * s),
+                        Rule::Cosine => (adds(data, rule, j), 0.0),
+                        Rule::Euclid => (w, w * norm2),
+                        Rule::Kl => (w, w * s),
                     };
-                    part.weight[r * k + i] += w;
-                    part.value[r * k + i] += value;
-                    part.changed[r] += usize::from(*label != i as i32);
-                    *label = i as i32;
-                    to[p * count + r] = (r * k + i) as u32;
-                    factor[p * count + r] = adds;
+                    part.weight[to] += w;
+                    part.value[to] += value;
+                    room.factor[entry] = adds;
                 }
             }
             if let Some(sums) = &mut sums {
-                data.points.add_one(sums, rows, data.facts.scale, to, factor);
+                data.points.add_one(sums, rows, data.facts.scale, &room.to, &room.factor);
+            } else if !chunk.to.is_empty() {
+                let range = offset * count..here.end * count;
+                chunk.to[range.clone()].copy_from_slice(&room.to);
+                chunk.factor[range].copy_from_slice(&room.factor);
             }
         }
         part
@@ -216,17 +434,37 @@ impl<P: Points> LocalStore<'_, P> {
 
     pub(super) fn assign_and_sum(&mut self, u: &[&Mat], rule: Rule, starts: &[usize]) -> Vec<Assigned> {
         let data = self.data;
+        let points = self.points();
+        // What a power step adds changes with the directions, and scores of KL are logarithms, which no norm bounds; starts
+        // of dense points that share a product are scored together.
+        let bounded = matches!(rule, Rule::Cosine | Rule::Euclid)
+            && (data.points.has_transposed() || starts.len() == 1);
+        let mut memories: Vec<Option<Remembered>> =
+            starts.iter().map(|&start| self.memory.remove(&start)).collect();
+        for memory in &mut memories {
+            *memory = bounded.then(|| memory.take().unwrap_or_else(|| Remembered::nothing(rule, points)));
+        }
         let labels = self.labels_of_all(starts);
-        if data.points.has_transposed() {
+        let assigned = if data.points.has_transposed() {
             // Sparse data: the columns of one start fit the cache, those of all do not. A thread takes whole starts.
             let alone = starts.len() >= rayon::current_num_threads();
-            let jobs = u.iter().zip(labels).collect();
-            return in_order(jobs, |(u, labels)| assign(data, u, rule, vec![labels], alone));
-        }
-        let all = match u {
-            [one] => return vec![assign(data, one, rule, labels, false)],
-            _ => assign(data, &Mat::beside(u), rule, labels, false),
+            let jobs = u.iter().zip(labels).zip(&mut memories).collect();
+            in_order(jobs, |((u, labels), memory)| {
+                assign(data, u, rule, vec![labels], memory.as_mut(), alone)
+            })
+        } else if let [one] = u {
+            vec![assign(data, one, rule, labels, memories[0].as_mut(), false)]
+        } else {
+            Self::assign_all(data, u, rule, labels)
         };
+        let known = starts.iter().zip(memories).filter_map(|(&start, memory)| Some((start, memory?)));
+        self.memory.extend(known);
+        assigned
+    }
+
+    /// Several starts in one product.
+    fn assign_all(data: &Local<P>, u: &[&Mat], rule: Rule, labels: Vec<&mut [i32]>) -> Vec<Assigned> {
+        let all = assign(data, &Mat::beside(u), rule, labels, None, false);
         let mut from = 0;
         let own = |u: &&Mat| {
             let columns = from..from + u.cols;
@@ -243,161 +481,5 @@ impl<P: Points> LocalStore<'_, P> {
                 changed: vec![changed],
             })
             .collect()
-    }
-
-    pub(super) fn sum_by_label(&mut self, u: &Mat, starts: &[usize]) -> Mat {
-        let (data, count) = (self.data, starts.len());
-        let (width, k) = (u.cols, u.cols / count.max(1));
-        let chunks = data.chunks_with_sums(count);
-        let points = self.points();
-        let later = data.points.has_transposed();
-        let mut to = vec![NOWHERE; points * count];
-        let mut factor = vec![0.0; points * count];
-        let labels: Vec<&[i32]> = starts.iter().map(|&s| self.labels[s].as_slice()).collect();
-        let jobs: Vec<_> = chunks
-            .iter()
-            .cloned()
-            .zip(split(&mut to, &chunks, count))
-            .zip(split(&mut factor, &chunks, count))
-            .collect();
-        let parts = in_order(jobs, |((chunk, to), factor)| {
-            let mut sums = (!later).then(|| data.points.sums(width));
-            let (mut column, mut score) = (vec![], vec![]);
-            for rows in data.blocks(chunk.clone()) {
-                // One direction for each point, not k.
-                for (r, labels) in labels.iter().enumerate() {
-                    column.clear();
-                    let columns = labels[rows.clone()].iter();
-                    column
-                        .extend(columns.map(|&l| usize::try_from(l).map_or(NOWHERE, |l| (r * k + l) as u32)));
-                    score.resize(rows.len(), 0.0);
-                    data.points.dots_one(rows.clone(), data.facts.scale, &column, u, &mut score);
-                    for (p, j) in rows.clone().enumerate() {
-                        let at = (j - chunk.start) * count + r;
-                        to[at] = column[p];
-                        factor[at] = data.weight(j) * score[p];
-                    }
-                }
-                if let Some(sums) = &mut sums {
-                    let range = (rows.start - chunk.start) * count..(rows.end - chunk.start) * count;
-                    data.points.add_one(sums, rows, data.facts.scale, &to[range.clone()], &factor[range]);
-                }
-            }
-            sums
-        });
-        if later {
-            data.points.transposed_sum_one(data.facts.scale, &to, &factor, count, width)
-        } else {
-            data.points.total(parts.into_iter().flatten().collect(), width)
-        }
-    }
-
-    pub(super) fn sum_of_labels(&mut self, k: usize, rule: Rule, start: usize) -> Assigned {
-        let data = self.data;
-        let labels = self.labels_of(start).as_slice();
-        let (mut weight, mut to, mut factor) =
-            (vec![0.0; k], vec![NOWHERE; labels.len()], vec![0.0; labels.len()]);
-        for (j, &label) in labels.iter().enumerate() {
-            if let Ok(i) = usize::try_from(label) {
-                let norm = data.norms2[j].sqrt();
-                let w = data.weight(j);
-                weight[i] += w;
-                to[j] = i as u32;
-                factor[j] = if rule == Rule::Cosine { if norm > 0.0 { w / norm } else { 0.0 } } else { w };
-            }
-        }
-        let sums = if data.points.has_transposed() {
-            data.points.transposed_sum_one(data.facts.scale, &to, &factor, 1, k)
-        } else {
-            let parts = in_order(data.chunks_with_sums(k), |chunk| {
-                let mut sums = data.points.sums(k);
-                for rows in data.blocks(chunk) {
-                    let (to, factor) = (&to[rows.clone()], &factor[rows.clone()]);
-                    data.points.add_one(&mut sums, rows, data.facts.scale, to, factor);
-                }
-                sums
-            });
-            data.points.total(parts, k)
-        };
-        Assigned { sums, weight, value: vec![0.0; k], changed: vec![0] }
-    }
-
-    pub(super) fn set_labels(&mut self, start: usize, labels: &[i32]) {
-        self.labels_of(start).copy_from_slice(labels);
-    }
-
-    pub(super) fn labels(&mut self, start: usize) -> Vec<i32> {
-        self.labels_of(start).clone()
-    }
-
-    pub(super) fn residual(&mut self, u: &Mat, start: usize) -> Residual {
-        let (data, k) = (self.data, u.cols);
-        let directions = u.transpose();
-        // In the order in which a point's own share of it is summed, so that what is explained whole leaves nothing.
-        let norms2: Vec<f64> = (0..k).map(|i| directions.row(i).iter().map(|u| u * u).sum()).collect();
-        let labels = self.labels_of(start).as_slice();
-        let mut sizes = vec![0usize; k];
-        labels.iter().filter(|&&l| l >= 0).for_each(|&l| sizes[l as usize] += 1);
-        let parts = in_order(data.chunks(2), |chunk| {
-            let mut part = (vec![0.0; k], vec![0.0; k], 0.0, (0.0f64, None));
-            for j in chunk {
-                let (w, Ok(i)) = (data.weight(j), usize::try_from(labels[j])) else {
-                    part.2 += data.weight(j) * data.norms2[j];
-                    continue;
-                };
-                let direction = directions.row(i);
-                let mut v = 0.0;
-                data.points.for_each(j, |f, x| v += (x * data.facts.scale) * direction[f]);
-                let v = v.max(0.0);
-                let left = w * data.points.residual2(j, data.facts.scale, direction, norms2[i], v);
-                part.0[i] += left;
-                part.1[i] += w * v * v;
-                if sizes[i] > 1 && w > 0.0 && data.norms2[j] > 0.0 && (left > part.3.0 || part.3.1.is_none())
-                {
-                    part.3 = (left, Some(j));
-                }
-            }
-            part
-        });
-        let mut clusters = vec![0.0; k];
-        let mut energy = vec![0.0; k];
-        let (mut outside, mut worst) = (0.0, (0.0f64, None));
-        for (left, explained, without, candidate) in parts {
-            clusters.iter_mut().zip(&left).for_each(|(t, p)| *t += p);
-            energy.iter_mut().zip(&explained).for_each(|(t, p)| *t += p);
-            outside += without;
-            if candidate.1.is_some() && (candidate.0 > worst.0 || worst.1.is_none()) {
-                worst = candidate;
-            }
-        }
-        Residual { total: clusters.iter().sum::<f64>() + outside, clusters, worst: worst.1, energy, sizes }
-    }
-
-    pub(super) fn weighted_squares(&mut self, v: &[f64], k: usize, start: usize) -> Vec<f64> {
-        let mut squares = vec![0.0; k];
-        let data = self.data;
-        for (j, &label) in self.labels_of(start).iter().enumerate() {
-            if let Ok(i) = usize::try_from(label) {
-                squares[i] += data.weight(j) * v[j] * v[j];
-            }
-        }
-        squares
-    }
-
-    pub(super) fn strengths(&mut self, u: &Mat, start: usize) -> Vec<f64> {
-        let data = self.data;
-        let directions = u.transpose();
-        let labels = self.labels_of(start).as_slice();
-        let parts = in_order(data.chunks(1), |chunk| {
-            let strength = |j: usize| {
-                let Ok(i) = usize::try_from(labels[j]) else { return 0.0 };
-                let direction = directions.row(i);
-                let mut v = 0.0;
-                data.points.for_each(j, |f, x| v += (x * data.facts.scale) * direction[f]);
-                v.max(0.0)
-            };
-            chunk.map(strength).collect::<Vec<f64>>()
-        });
-        parts.concat()
     }
 }

@@ -35,7 +35,7 @@ impl<P: Points> OfPoints<'_, P> {
     fn strengths(&self, u: &Mat) -> Mat {
         let (data, n) = (self.data, self.to.len());
         let mut out = Mat::zeros(n, 1);
-        data.points.dots_one(0..n, data.facts.scale, &self.to, u, &mut out.data);
+        data.points.dots_one(0..n, data.facts.scale, &self.to, &data.points.columns(u), &mut out.data);
         if data.weights.is_some() {
             out.data.iter_mut().enumerate().for_each(|(j, x)| *x *= data.root_weight(j));
         }

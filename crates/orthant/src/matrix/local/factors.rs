@@ -9,7 +9,7 @@ use super::assign::largest;
 use super::{LocalStore, Points, in_order, split};
 use crate::matrix::Mat;
 use crate::matrix::data::Multiplied;
-use crate::matrix::kernels::{Real, run, tall};
+use crate::matrix::kernels::{Kernel, Real, run, tall};
 
 /// `gram += Σ aᵢbⱼ` over rows a, b of k numbers.
 pub(super) fn add_gram(gram: &mut Mat, a: &[f64], b: &[f64]) {
@@ -23,6 +23,46 @@ pub(super) fn add_all(parts: impl IntoIterator<Item = Mat>, rows: usize, cols: u
         total.data.iter_mut().zip(&part.data).for_each(|(t, p)| *t += p);
     }
     total
+}
+
+/// `V ← max(floor·w, V ∘ w·T / QV)`, `T ← w·V`; returns ⟨V new, V old⟩ and ‖V old‖².
+struct Multiply<'a> {
+    v: &'a mut [f64],
+    t: &'a mut [f64],
+    qv: &'a [f64],
+    /// √ of the weight of these points.
+    w: f64,
+    floor: f64,
+}
+
+impl Kernel for Multiply<'_> {
+    type T = f64;
+    type Out = (f64, f64);
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) -> (f64, f64) {
+        let Multiply { v, t, qv, w, floor } = self;
+        let (mut cross, mut old2) = ([0.0f64; L], [0.0f64; L]);
+        let mut step = |v: &mut [f64], t: &mut [f64], qv: &[f64]| {
+            for (l, ((v, t), qv)) in v.iter_mut().zip(t).zip(qv).enumerate() {
+                let old = *v;
+                // A row of V that is zero everywhere stays where it is instead of becoming NaN.
+                let new = if *qv > 0.0 { old * (w * *t / qv) } else { old };
+                *v = new.max(floor * w);
+                cross[l] += *v * old;
+                old2[l] += old * old;
+                *t = *v * w;
+            }
+        };
+        let whole = v.len() / L * L;
+        let (v, v_rest) = v.split_at_mut(whole);
+        let (t, t_rest) = t.split_at_mut(whole);
+        for ((v, t), qv) in v.chunks_exact_mut(L).zip(t.chunks_exact_mut(L)).zip(qv.chunks_exact(L)) {
+            step(v, t, qv);
+        }
+        step(v_rest, t_rest, &qv[whole..]);
+        (cross.iter().sum(), old2.iter().sum())
+    }
 }
 
 impl<P: Points> LocalStore<'_, P> {
@@ -43,7 +83,7 @@ impl<P: Points> LocalStore<'_, P> {
                 } else {
                     &mut own[..rows.len() * width]
                 };
-                data.points.scores(rows.clone(), &packed, scores);
+                data.points.scores(rows.clone(), None, &packed, scores);
                 if data.weights.is_some() && width > 0 {
                     for (scores, j) in scores.chunks_exact_mut(width).zip(rows.clone()) {
                         scores.iter_mut().for_each(|s| *s *= data.weight(j));
@@ -71,7 +111,7 @@ impl<P: Points> LocalStore<'_, P> {
         in_order(jobs, |(chunk, v)| {
             for rows in data.blocks(chunk.clone()) {
                 let v = &mut v[(rows.start - chunk.start) * k..(rows.end - chunk.start) * k];
-                data.points.scores(rows.clone(), &packed, v);
+                data.points.scores(rows.clone(), None, &packed, v);
                 for (v, j) in v.chunks_exact_mut(k).zip(rows) {
                     let w = data.root_weight(j);
                     v.iter_mut().for_each(|v| *v *= w);
@@ -144,22 +184,19 @@ impl<P: Points> LocalStore<'_, P> {
             let mut qv = vec![0.0; data.points.block() * k];
             for rows in data.blocks(chunk.clone()) {
                 let scores = &mut scores[..rows.len() * k];
-                data.points.scores(rows.clone(), &packed, scores);
+                data.points.scores(rows.clone(), None, &packed, scores);
                 let v = &mut v[(rows.start - chunk.start) * k..(rows.end - chunk.start) * k];
                 v.iter_mut().for_each(|v| *v *= shrink);
                 let qv = &mut qv[..rows.len() * k];
                 run(tall::Times { a: v, k, r: &qt.data, l: k, out: qv });
-                let each = v.chunks_exact_mut(k).zip(scores.chunks_exact_mut(k)).zip(qv.chunks_exact(k));
-                for (((v, t), qv), j) in each.zip(rows.clone()) {
-                    let w = data.root_weight(j);
-                    for i in 0..k {
-                        let old = v[i];
-                        // A row of V that is zero everywhere stays where it is instead of becoming NaN.
-                        let new = if qv[i] > 0.0 { old * (w * t[i] / qv[i]) } else { old };
-                        v[i] = new.max(floor * w);
-                        cross += v[i] * old;
-                        old2 += old * old;
-                        t[i] = v[i] * w;
+                if data.weights.is_none() {
+                    let (more, squares) = run(Multiply { v, t: scores, qv, w: 1.0, floor });
+                    (cross, old2) = (cross + more, old2 + squares);
+                } else {
+                    let each = v.chunks_exact_mut(k).zip(scores.chunks_exact_mut(k)).zip(qv.chunks_exact(k));
+                    for (((v, t), qv), j) in each.zip(rows.clone()) {
+                        let (more, squares) = run(Multiply { v, t, qv, w: data.root_weight(j), floor });
+                        (cross, old2) = (cross + more, old2 + squares);
                     }
                 }
                 add_gram(&mut gram, v, v);
@@ -273,6 +310,7 @@ impl<P: Points> LocalStore<'_, P> {
             };
             chunk.map(label).collect::<Vec<i32>>()
         });
+        self.memory.remove(&start);
         *self.labels_of(start) = parts.concat();
     }
 

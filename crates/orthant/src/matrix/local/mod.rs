@@ -5,14 +5,17 @@
 //! for any number of threads.
 
 mod assign;
+mod bounds;
 mod dominant;
 mod factors;
 mod group;
+mod labels;
 mod onp;
 mod points;
 mod search;
 mod seed;
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock};
 
@@ -319,6 +322,7 @@ impl<P: Points> Data for Local<P> {
             d: vec![],
             lambda: vec![],
             labels: vec![],
+            memory: HashMap::new(),
             unexplained: vec![],
         }))
     }
@@ -335,6 +339,8 @@ struct LocalStore<'a, P> {
     lambda: Vec<f64>,
     /// One array for each start.
     labels: Vec<Vec<i32>>,
+    /// What passes know of the points of each start; forgotten when others set labels.
+    memory: HashMap<usize, Remembered>,
     /// `wⱼ` times what the settled directions leave of each point.
     unexplained: Vec<f64>,
 }
@@ -394,6 +400,8 @@ forward! {
     indicate(k: usize, start: usize) -> ();
     label_by_v(start: usize) -> ();
     set_labels(start: usize, labels: &[i32]) -> ();
+    remembered(start: usize) -> Option<Remembered>;
+    remember(start: usize, remembered: Remembered) -> ();
     labels(start: usize) -> Vec<i32>;
     v() -> Vec<f64>;
     set_v(k: usize, v: &[f64]) -> ();

@@ -4,25 +4,64 @@ use super::factors::{add_all, add_gram};
 use super::{LocalStore, Points, in_order, split};
 use crate::matrix::Mat;
 use crate::matrix::data::{Accept, Stepped};
-use crate::matrix::kernels::{Kernel, run, tall};
+use crate::matrix::kernels::{Kernel, Real, run, tall};
 
-/// `V ← root·(V + beta·D)` for a block of points; `y` is room for as many numbers as V.
-fn project(v: &mut [f64], d: &[f64], beta: f64, root: &Mat, y: &mut [f64]) {
-    // A search that found nothing leaves V as it is: its root is the identity.
-    if beta == 0.0 {
-        return;
-    }
-    for ((y, v), d) in y.iter_mut().zip(&*v).zip(d) {
-        *y = v + beta * d;
-    }
-    // The root is symmetric, so that rows of V may be multiplied from the right.
-    run(tall::Times { a: y, k: root.rows, r: &root.data, l: root.rows, out: v });
+/// `Y ← V + beta·D`.
+struct Along<'a> {
+    v: &'a [f64],
+    d: &'a [f64],
+    beta: f64,
+    y: &'a mut [f64],
 }
 
-fn step_multipliers(lambda: &mut [f64], v: &[f64], alpha: f64) {
-    for (lambda, v) in lambda.iter_mut().zip(v) {
-        *lambda = (*lambda - alpha * v).max(0.0);
+impl Kernel for Along<'_> {
+    type T = f64;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        let Along { v, d, beta, y } = self;
+        for ((y, v), d) in y.iter_mut().zip(v).zip(d) {
+            *y = v.plus::<FMA>(beta, *d);
+        }
     }
+}
+
+/// `root·(V + beta·D)` for a block of points; `y` is room for as many numbers as V.
+fn project(v: &[f64], d: &[f64], beta: f64, root: &Mat, y: &mut [f64], out: &mut [f64]) {
+    run(Along { v, d, beta, y });
+    // The root is symmetric, so that rows of V may be multiplied from the right.
+    run(tall::Times { a: y, k: root.rows, r: &root.data, l: root.rows, out });
+}
+
+/// `Λ ← max(0, Λ − alpha·V)`.
+struct Multipliers<'a> {
+    lambda: &'a mut [f64],
+    v: &'a [f64],
+    alpha: f64,
+}
+
+impl Kernel for Multipliers<'_> {
+    type T = f64;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        for (lambda, v) in self.lambda.iter_mut().zip(self.v) {
+            *lambda = (*lambda - self.alpha * v).max(0.0);
+        }
+    }
+}
+
+/// V and Λ after an accepted step; `y` is room for as many numbers as V.
+fn take(accept: &Accept, v: &mut [f64], d: &[f64], lambda: &mut [f64], y: &mut [f64]) {
+    // A search that found nothing leaves V as it is: its root is the identity.
+    if accept.beta != 0.0 {
+        run(Along { v, d, beta: accept.beta, y });
+        let Accept { root, .. } = accept;
+        run(tall::Times { a: y, k: root.rows, r: &root.data, l: root.rows, out: v });
+    }
+    run(Multipliers { lambda, v, alpha: accept.alpha });
 }
 
 /// What a step sums besides MDᵀ.
@@ -52,9 +91,8 @@ impl Step<'_> {
         y: &mut [f64],
         grams: &mut Grams,
     ) {
-        if let Some(Accept { beta, root, alpha }) = self.accept {
-            project(v, d, *beta, root, y);
-            step_multipliers(lambda, v, *alpha);
+        if let Some(accept) = self.accept {
+            take(accept, v, d, lambda, y);
         }
         // D = T − UᵀU·V + ρ·max(−V, 0)  [P, eq. (lag): −∇_V L]
         let k = self.utu.rows;
@@ -148,7 +186,7 @@ impl<P: Points> LocalStore<'_, P> {
             let (mut t, mut y) = (vec![0.0; room], vec![0.0; room]);
             for rows in data.blocks(chunk.clone()) {
                 let t = &mut t[..rows.len() * k];
-                data.points.scores(rows.clone(), &packed, t);
+                data.points.scores(rows.clone(), None, &packed, t);
                 if data.weights.is_some() {
                     for (t, j) in t.chunks_exact_mut(k).zip(rows.clone()) {
                         t.iter_mut().for_each(|t| *t *= data.root_weight(j));
@@ -199,8 +237,7 @@ impl<P: Points> LocalStore<'_, P> {
             for (v, d) in blocks.zip(d[chunk.start * k..chunk.end * k].chunks(TRIAL_BLOCK * k)) {
                 let (y, new) = (&mut y[..v.len()], &mut new[..v.len()]);
                 for ((beta, root), sum) in trials.iter().zip(&mut negative2) {
-                    new.copy_from_slice(v);
-                    project(new, d, *beta, root, y);
+                    project(v, d, *beta, root, y, new);
                     *sum += run(NegativeNorm2(new));
                 }
             }
@@ -224,7 +261,6 @@ impl<P: Points> LocalStore<'_, P> {
 
     pub(super) fn accept(&mut self, accept: &Accept) {
         let mut y = vec![0.0; self.v.len()];
-        project(&mut self.v, &self.d, accept.beta, &accept.root, &mut y);
-        step_multipliers(&mut self.lambda, &self.v, accept.alpha);
+        take(accept, &mut self.v, &self.d, &mut self.lambda, &mut y);
     }
 }

@@ -1,10 +1,11 @@
 //! The kinds of points in memory: how a block of them is multiplied, and how it adds to sums.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{SMALL, in_order, split};
 use crate::matrix::data::Shape;
-use crate::matrix::kernels::{Real, axpy, dense, run, sparse};
+use crate::matrix::kernels::{Real, axpy, dense, run, sparse, vector};
 use crate::matrix::{Csr, Dense, Index, Mat};
 
 /// Points in memory. `scale` multiplies every entry; `to`/`factor` are points × starts.
@@ -22,7 +23,23 @@ pub(crate) trait Points: Send + Sync {
     /// How many points fit into the cache together.
     fn block(&self) -> usize;
     fn pack(&self, u: &Mat, scale: f64) -> Self::Packed;
-    fn scores(&self, rows: Range<usize>, u: &Self::Packed, out: &mut [f64]);
+    /// The products of points with all columns: of `rows`, or of those that `list` names, counted from the first.
+    fn scores(&self, rows: Range<usize>, list: Option<&[u32]>, u: &Self::Packed, out: &mut [f64]);
+
+    /// A skinny matrix as a hasty `scores` reads it.
+    type Rough: Send + Sync;
+    /// None where `scores` is as fast.
+    fn pack_rough(&self, _u: &Mat, _scale: f64) -> Option<Self::Rough> {
+        None
+    }
+    /// `scores` in float32, for points that [`Self::roughness`] allows it for.
+    fn rough_scores(&self, _rows: Range<usize>, _list: Option<&[u32]>, _u: &Self::Rough, _out: &mut [f32]) {
+        unreachable!("only where there is a rough matrix")
+    }
+    /// How wrong a rough score may be, relative to the norms of point and column.
+    fn roughness(&self, _row: usize) -> f64 {
+        0.0
+    }
 
     /// As `pack` and `scores`, but all in float64 whatever the entries' format: what a proof rests on.
     type Exact: Send + Sync;
@@ -62,18 +79,19 @@ pub(crate) trait Points: Send + Sync {
     fn few_points(&self, _k: usize) -> bool {
         false
     }
-    /// `out_p = x_pᵀu[:, to_p]`.
-    fn dots_one(&self, rows: Range<usize>, scale: f64, to: &[u32], u: &Mat, out: &mut [f64]) {
-        for ((row, &to), out) in rows.zip(to).zip(out) {
-            *out = 0.0;
-            if to != dense::NOWHERE {
-                self.for_each(row, |f, x| *out += (x * scale) * u[(f, to as usize)]);
-            }
-        }
-    }
+    /// A matrix as `dots_one` reads it.
+    fn columns<'m>(&self, u: &'m Mat) -> Cow<'m, Mat>;
+    /// `out_p = x_pᵀu[:, to_p]` in float64, for a matrix from `columns`.
+    fn dots_one(&self, rows: Range<usize>, scale: f64, to: &[u32], u: &Mat, out: &mut [f64]);
 
     /// Calls `f` with every stored entry of a point.
     fn for_each(&self, row: usize, f: impl FnMut(usize, f64));
+    /// `scale·xᵀu` in float64.
+    fn dot(&self, row: usize, scale: f64, u: &[f64]) -> f64 {
+        let mut dot = 0.0;
+        self.for_each(row, |f, x| dot += (x * scale) * u[f]);
+        dot
+    }
     /// `‖scale·x − v·u‖²`, without cancellation.
     fn residual2(&self, row: usize, scale: f64, u: &[f64], u_norm2: f64, v: f64) -> f64;
 }
@@ -84,6 +102,7 @@ pub(crate) struct DenseSums<T> {
     points: usize,
     total: Vec<f64>,
     factors: Vec<T>,
+    order: Vec<(u32, T)>,
 }
 
 impl<T: Real> DenseSums<T> {
@@ -108,6 +127,7 @@ impl<T: Real> DenseSums<T> {
 impl<T: Real> Points for Dense<'_, T> {
     type T = T;
     type Packed = dense::Packed<T>;
+    type Rough = ();
     type Sums = DenseSums<T>;
 
     fn shape(&self) -> Shape {
@@ -124,8 +144,8 @@ impl<T: Real> Points for Dense<'_, T> {
     }
 
     fn block(&self) -> usize {
-        // 256 KiB of points: half of a small second-level cache.
-        (256 * 1024 / (self.features() * size_of::<T>()).max(1) / 8 * 8).clamp(8, 256)
+        // 64 KiB of points: what a pass reads twice is still near the second time.
+        (64 * 1024 / (self.features() * size_of::<T>()).max(1) / 8 * 8).clamp(8, 256)
     }
 
     fn pack(&self, u: &Mat, scale: f64) -> Self::Packed {
@@ -133,10 +153,18 @@ impl<T: Real> Points for Dense<'_, T> {
         dense::Packed::new(u, scale)
     }
 
-    fn scores(&self, rows: Range<usize>, u: &Self::Packed, out: &mut [f64]) {
-        let features = self.features();
-        let x = &self.data()[rows.start * features..rows.end * features];
-        run(dense::Scores { x, features, u, out });
+    fn scores(&self, rows: Range<usize>, list: Option<&[u32]>, u: &Self::Packed, out: &mut [f64]) {
+        run(dense::Scores { x: self.slice(rows), features: self.features(), list, u, out });
+    }
+
+    fn columns<'m>(&self, u: &'m Mat) -> Cow<'m, Mat> {
+        Cow::Owned(u.transpose())
+    }
+
+    fn dots_one(&self, rows: Range<usize>, scale: f64, to: &[u32], u: &Mat, out: &mut [f64]) {
+        assert_eq!(u.cols, self.features(), "one column for each feature");
+        let (x, features) = (self.slice(rows), self.features());
+        run(dense::DotOne { x, features, scale, to, u: &u.data, out });
     }
 
     type Exact = dense::Packed<f64>;
@@ -148,9 +176,9 @@ impl<T: Real> Points for Dense<'_, T> {
 
     fn scores_exact(&self, rows: Range<usize>, u: &Self::Exact, out: &mut [f64]) {
         let features = self.features();
-        let x = &self.data()[rows.start * features..rows.end * features];
+        let x = self.slice(rows);
         let x: Vec<f64> = x.iter().map(|&x| x.into()).collect();
-        run(dense::Scores { x: &x, features, u, out });
+        run(dense::Scores { x: &x, features, list: None, u, out });
     }
 
     fn most_sums(&self, width: usize) -> usize {
@@ -159,7 +187,13 @@ impl<T: Real> Points for Dense<'_, T> {
 
     fn sums(&self, width: usize) -> DenseSums<T> {
         let size = width * self.features();
-        DenseSums { recent: vec![T::default(); size], points: 0, total: vec![0.0; size], factors: vec![] }
+        DenseSums {
+            recent: vec![T::default(); size],
+            points: 0,
+            total: vec![0.0; size],
+            factors: vec![],
+            order: vec![],
+        }
     }
 
     fn add(&self, sums: &mut DenseSums<T>, rows: Range<usize>, scale: f64, b: &[f64]) {
@@ -167,15 +201,16 @@ impl<T: Real> Points for Dense<'_, T> {
         sums.count(rows.len());
         sums.factors.clear();
         sums.factors.extend(b.iter().map(|&x| T::of(x * scale)));
-        let x = &self.data()[rows.start * features..rows.end * features];
+        let x = self.slice(rows);
         run(dense::Sum { x, features, b: &sums.factors, width, sums: &mut sums.recent });
     }
 
     fn add_one(&self, sums: &mut DenseSums<T>, rows: Range<usize>, scale: f64, to: &[u32], factor: &[f64]) {
         let (features, starts) = (self.features(), to.len() / rows.len().max(1));
         sums.count(rows.len());
-        let x = &self.data()[rows.start * features..rows.end * features];
-        run(dense::SumOne { x, features, to, factor, scale, starts, sums: &mut sums.recent });
+        let x = self.slice(rows);
+        let DenseSums { recent, order, .. } = sums;
+        run(dense::SumOne { x, features, to, factor, scale, starts, sums: recent, order });
     }
 
     fn total(&self, parts: Vec<DenseSums<T>>, width: usize) -> Mat {
@@ -195,11 +230,13 @@ impl<T: Real> Points for Dense<'_, T> {
     }
 
     fn residual2(&self, row: usize, scale: f64, u: &[f64], _u_norm2: f64, v: f64) -> f64 {
-        let left = |(&x, &u): (&T, &f64)| {
-            let x: f64 = x.into();
-            (x * scale - v * u) * (x * scale - v * u)
-        };
-        self.point(row).iter().zip(u).map(left).sum()
+        run(dense::Left { x: self.point(row), scale, u, v })
+    }
+
+    fn dot(&self, row: usize, scale: f64, u: &[f64]) -> f64 {
+        let mut dot = [0.0];
+        run(dense::DotOne { x: self.point(row), features: u.len(), scale, to: &[0], u, out: &mut dot });
+        dot[0]
     }
 }
 
@@ -291,6 +328,7 @@ impl<'a, T: Real, I: Index> Rows<'a, T, I> {
 impl<T: Real> Points for Sparse<'_, T> {
     type T = T;
     type Packed = sparse::Packed;
+    type Rough = sparse::Packed<f32>;
     /// features × width.
     type Sums = Vec<f64>;
 
@@ -323,9 +361,37 @@ impl<T: Real> Points for Sparse<'_, T> {
         sparse::Packed::new(u, scale)
     }
 
-    fn scores(&self, rows: Range<usize>, u: &sparse::Packed, out: &mut [f64]) {
-        let out = &mut out[..rows.len() * u.width];
-        either!(self, x => run(sparse::Product { x: &x.rows, from: rows.start, u, out }));
+    fn scores(&self, rows: Range<usize>, list: Option<&[u32]>, u: &sparse::Packed, out: &mut [f64]) {
+        let count = list.map_or(rows.len(), <[u32]>::len);
+        let (from, out) = (rows.start, &mut out[..count * u.width]);
+        either!(self, x => run(sparse::Product { x: &x.rows, from, list, u, out }));
+    }
+
+    fn columns<'m>(&self, u: &'m Mat) -> Cow<'m, Mat> {
+        Cow::Borrowed(u)
+    }
+
+    fn pack_rough(&self, u: &Mat, scale: f64) -> Option<sparse::Packed<f32>> {
+        // A few columns fill one vector in either format.
+        (u.cols > vector()).then(|| sparse::Packed::new(u, scale))
+    }
+
+    fn rough_scores(
+        &self,
+        rows: Range<usize>,
+        list: Option<&[u32]>,
+        u: &sparse::Packed<f32>,
+        out: &mut [f32],
+    ) {
+        let count = list.map_or(rows.len(), <[u32]>::len);
+        let (from, out) = (rows.start, &mut out[..count * u.width]);
+        either!(self, x => run(sparse::Product { x: &x.rows, from, list, u, out }));
+    }
+
+    fn roughness(&self, row: usize) -> f64 {
+        // Each entry and number is rounded, each multiplication and addition once more.
+        let entries = either!(self, x => x.rows.point(row).0.len());
+        f32::ROUNDING * (entries + 4) as f64
     }
 
     // Sparse products are float64 anyway.
@@ -336,7 +402,7 @@ impl<T: Real> Points for Sparse<'_, T> {
     }
 
     fn scores_exact(&self, rows: Range<usize>, u: &sparse::Packed, out: &mut [f64]) {
-        self.scores(rows, u, out);
+        self.scores(rows, None, u, out);
     }
 
     fn most_sums(&self, _width: usize) -> usize {
@@ -370,9 +436,9 @@ impl<T: Real> Points for Sparse<'_, T> {
     }
 
     fn transposed_sum(&self, scale: f64, b: &[f64], width: usize) -> Mat {
-        let u = sparse::Packed::from_rows(b, width, scale);
+        let u: sparse::Packed = sparse::Packed::from_rows(b, width, scale);
         either!(self, s => s.over_features(width, |from, out| {
-            run(sparse::Product { x: s.copy(), from, u: &u, out })
+            run(sparse::Product { x: s.copy(), from, list: None, u: &u, out })
         }))
     }
 
@@ -389,8 +455,8 @@ impl<T: Real> Points for Sparse<'_, T> {
     }
 
     fn dots_one(&self, rows: Range<usize>, scale: f64, to: &[u32], u: &Mat, out: &mut [f64]) {
-        let (from, width) = (rows.start, u.cols);
-        either!(self, x => run(sparse::DotOne { x: &x.rows, from, scale, to, u: &u.data, width, out }));
+        let (from, width, u) = (rows.start, u.cols, &u.data);
+        either!(self, x => run(sparse::DotOne { x: &x.rows, from, scale, to, u, width, out }));
     }
 
     fn for_each(&self, row: usize, f: impl FnMut(usize, f64)) {

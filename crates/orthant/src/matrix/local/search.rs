@@ -46,6 +46,7 @@ impl<P: Points> LocalStore<'_, P> {
     }
 
     pub(super) fn relabel(&mut self, start: usize, labels: &[(usize, usize)]) {
+        self.memory.remove(&start);
         let all = self.labels_of(start);
         labels.iter().for_each(|&(point, label)| all[point] = label as i32);
     }
@@ -62,7 +63,7 @@ impl<P: Points> LocalStore<'_, P> {
             let mut scores = vec![0.0; data.points.block() * width];
             for rows in data.blocks(chunk) {
                 let scores = &mut scores[..rows.len() * width];
-                data.points.scores(rows.clone(), &packed, scores);
+                data.points.scores(rows.clone(), None, &packed, scores);
                 for (s, j) in scores.chunks_exact(width).zip(rows) {
                     if data.weight(j) == 0.0 || (data.norms2[j] == 0.0 && rule != Rule::Euclid) {
                         continue;
@@ -111,7 +112,7 @@ impl<P: Points> LocalStore<'_, P> {
             let mut scores = vec![0.0; data.points.block() * k];
             for rows in data.blocks(chunk) {
                 let scores = &mut scores[..rows.len() * k];
-                data.points.scores(rows.clone(), &packed, scores);
+                data.points.scores(rows.clone(), None, &packed, scores);
                 for (s, j) in scores.chunks_exact(k).zip(rows) {
                     let (w, Ok(from)) = (data.weight(j), usize::try_from(labels[j])) else { continue };
                     if w == 0.0 || data.norms2[j] == 0.0 {

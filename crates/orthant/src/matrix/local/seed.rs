@@ -42,7 +42,7 @@ impl<P: Points> LocalStore<'_, P> {
             let mut scores = vec![0.0; data.points.block() * width];
             for rows in data.blocks(chunk) {
                 let scores = &mut scores[..rows.len() * width];
-                data.points.scores(rows.clone(), &packed, scores);
+                data.points.scores(rows.clone(), None, &packed, scores);
                 for (s, j) in scores.chunks_exact(width).zip(rows) {
                     for i in 0..width {
                         totals[i] += data.left_of(j, rule, s[i], half[i]).min(unexplained[j]);
@@ -68,7 +68,7 @@ impl<P: Points> LocalStore<'_, P> {
             let mut scores = vec![0.0; data.points.block() * width];
             for rows in data.blocks(chunk.clone()) {
                 let scores = &mut scores[..rows.len() * width];
-                data.points.scores(rows.clone(), &packed, scores);
+                data.points.scores(rows.clone(), None, &packed, scores);
                 for (s, j) in scores.chunks_exact(width).zip(rows) {
                     let unexplained = &mut unexplained[j - chunk.start];
                     for (s, half) in s.iter().zip(&half) {
