@@ -153,6 +153,27 @@ fn the_true_number_of_clusters_is_among_the_candidates() {
 }
 
 #[test]
+fn the_number_of_directions_that_points_are_mixtures_of_is_a_candidate() {
+    let (n, m, k) = (400, 20, 3);
+    let mut numbers = Numbers(11);
+    let directions: Vec<f64> = (0..k * m).map(|_| numbers.next()).collect();
+    let mut data = vec![];
+    for _ in 0..n {
+        let shares: Vec<f64> = (0..k).map(|_| numbers.next()).collect();
+        for f in 0..m {
+            let mixed: f64 = (0..k).map(|i| shares[i] * directions[i * m + f]).sum();
+            data.push(mixed + 0.01 * numbers.next());
+        }
+    }
+    let matrix = Matrix::DenseF64(Dense::new(n, m, data).unwrap());
+    let data = open(&matrix, None).unwrap();
+    let choice = choose_k(&*data, &ChooseK { most: 8, divisions: 2, ..ChooseK::default() }, &mut ()).unwrap();
+    assert!(choice.candidates.iter().any(|c| c.k == k), "{}", choice.summary());
+    // One cluster leaves what the first singular value leaves.
+    assert!(choice.levels[0].gain.unwrap() > choice.levels[1].gain.unwrap());
+}
+
+#[test]
 fn every_level_respects_its_bound_and_errors_fall() {
     let made = Synthetic { noise: 0.1, ..Synthetic::default() }.generate().unwrap();
     let data = open(&made.matrix, None).unwrap();
