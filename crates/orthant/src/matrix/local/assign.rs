@@ -30,16 +30,23 @@ struct Choice {
     other: f64,
 }
 
+/// The largest score so far, the second, and whose the largest is, after one more. (Comparisons that are single
+/// instructions: `f64::max` would look for NaN each time.)
+#[inline(always)]
+fn ahead((best, second, label): (f64, f64, usize), score: f64, i: usize) -> (f64, f64, usize) {
+    let better = score > best;
+    let lower = if better { best } else { score };
+    let second = if lower > second { lower } else { second };
+    (if better { score } else { best }, second, if better { i } else { label })
+}
+
 /// The cluster with the largest score less its offset. Where others are as good up to `tie`, relative to the terms of
 /// the difference, the lowest index wins: on exactly collinear data the last bit must not decide.
 #[inline(always)]
 fn choose(scores: &[f64], offset: impl Fn(usize) -> f64, tie: f64) -> Choice {
     let (mut best, mut second, mut label) = (f64::NEG_INFINITY, f64::NEG_INFINITY, 0);
     for (i, &score) in scores.iter().enumerate() {
-        let score = score - offset(i);
-        second = second.max(score.min(best));
-        label = if score > best { i } else { label };
-        best = best.max(score);
+        (best, second, label) = ahead((best, second, label), score - offset(i), i);
     }
     let enough = best - tie * (scores[label].abs() + offset(label));
     if second >= enough {
@@ -297,9 +304,7 @@ impl<P: Points> Assigning<'_, P> {
             let (mut best, mut other, mut i) = (f64::NEG_INFINITY, f64::NEG_INFINITY, 0);
             for (at, &score) in scores.iter().enumerate() {
                 let score = f64::from(score) - self.half_norms2.get(at).copied().unwrap_or(0.0);
-                other = other.max(score.min(best));
-                i = if score > best { at } else { i };
-                best = best.max(score);
+                (best, other, i) = ahead((best, other, i), score, at);
             }
             let doubt = self.doubt.with(points.roughness(j));
             let lead = match self.rule {
