@@ -19,7 +19,7 @@ pub(super) fn columns_of(labels: &[i32]) -> Vec<u32> {
     labels.iter().map(|&l| u32::try_from(l).unwrap_or(NOWHERE)).collect()
 }
 
-/// `Σ factor·m` over the points of every column, features × k; `alone` as for [`assign`].
+/// `Σ factor·m` over the points of every column, features × k; `alone` as for `assign`.
 pub(super) fn sum_columns<P: Points>(
     data: &Local<P>,
     to: &[u32],
