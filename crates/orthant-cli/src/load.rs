@@ -98,7 +98,8 @@ const WITH_VARIABLES: &[&str] = &["matlab", "npz"];
 
 /// Sets up the threads; to be called once, first.
 pub fn threads(work: &WorkArgs) -> Result<usize> {
-    let builder = rayon::ThreadPoolBuilder::new().num_threads(work.threads.unwrap_or(0));
+    // This thread is one of them: from outside, every pass would wake another thread and wait for it.
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(work.threads.unwrap_or(0)).use_current_thread();
     builder.build_global().context("--threads: the threads cannot be started")?;
     Ok(rayon::current_num_threads())
 }

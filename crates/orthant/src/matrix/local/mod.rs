@@ -61,11 +61,12 @@ pub(crate) fn in_order<J: Send, R: Send>(jobs: Vec<J>, work: impl Fn(J) -> R + S
 
 /// Not generic: a parallel iterator for each pass and kind of data would double the time to compile.
 fn on_all_threads(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    if rayon::current_num_threads() == 1 {
+        // A caller outside of the pool would wait for it to wake, each time.
+        return (0..count).for_each(work);
+    }
     (0..count).into_par_iter().with_max_len(1).for_each(work);
 }
-
-/// Below this many multiplications a pass is not worth a second thread.
-const SMALL: usize = 1 << 17;
 
 impl<P: Points> Local<P> {
     pub(crate) fn new(points: P, weights: Option<Vec<f64>>) -> Result<Self> {
@@ -99,31 +100,8 @@ impl<P: Points> Local<P> {
 
     /// Finds the facts in two looks: the largest entry, then norms of the points scaled by it.
     fn look(&mut self) {
-        #[derive(Default)]
-        struct Seen {
-            largest: f64,
-            not_finite: Option<Entry>,
-            negative: Option<Entry>,
-            used: Vec<bool>,
-        }
         let shape = self.points.shape();
-        let seen = in_order(self.chunks(1), |rows| {
-            let mut seen = Seen { used: vec![false; shape.features], ..Seen::default() };
-            for row in rows {
-                self.points.for_each(row, |column, value| {
-                    if !value.is_finite() {
-                        seen.not_finite.get_or_insert(Entry { row, column, value });
-                        return;
-                    }
-                    if value < 0.0 && seen.negative.is_none() {
-                        seen.negative = Some(Entry { row, column, value });
-                    }
-                    seen.largest = seen.largest.max(value.abs());
-                    seen.used[column] |= value != 0.0;
-                });
-            }
-            seen
-        });
+        let seen = in_order(self.chunks(1), |rows| self.points.look(rows));
         let facts = &mut self.facts;
         facts.largest = seen.iter().map(|s| s.largest).fold(0.0, f64::max);
         facts.not_finite = seen.iter().find_map(|s| s.not_finite);
@@ -131,18 +109,8 @@ impl<P: Points> Local<P> {
         facts.zero_features = (0..shape.features).filter(|&f| seen.iter().all(|s| !s.used[f])).count();
         facts.scale = power_of_two_near(facts.largest, P::T::EXPONENT).recip();
         let scale = facts.scale;
-        let norms2: Vec<Vec<f64>> = in_order(self.chunks(1), |rows| {
-            rows.map(|row| {
-                let (mut sum, mut zero) = (0.0f64, true);
-                self.points.for_each(row, |_, value| {
-                    sum += (value * scale) * (value * scale);
-                    zero &= value == 0.0;
-                });
-                // Entries whose squares are too small for the format are not nothing.
-                if zero { 0.0 } else { sum.max(f64::MIN_POSITIVE) }
-            })
-            .collect()
-        });
+        let norms2: Vec<Vec<f64>> =
+            in_order(self.chunks(1), |rows| rows.map(|row| self.points.norm2(row, scale)).collect());
         self.norms2 = norms2.concat();
         self.facts.zero_points = (0..shape.points).filter(|&j| self.norms2[j] == 0.0).collect();
         self.facts.weightless_points = (0..shape.points).filter(|&j| self.weight(j) == 0.0).collect();
@@ -168,7 +136,7 @@ impl<P: Points> Local<P> {
     /// Chunks of whole blocks for a pass that costs `width` multiplications an entry and keeps
     /// nothing large for each chunk.
     fn chunks(&self, width: usize) -> Vec<Range<usize>> {
-        self.cut(if self.points.shape().nonzeros.saturating_mul(width) < SMALL { 1 } else { 64 })
+        self.cut(if self.points.shape().nonzeros.saturating_mul(width) < P::SMALL { 1 } else { 64 })
     }
 
     /// Chunks for a pass in which every chunk keeps sums of features × width.
@@ -178,7 +146,7 @@ impl<P: Points> Local<P> {
         }
         let shape = self.points.shape();
         let most = self.points.most_sums(width).clamp(1, 32);
-        self.cut(if shape.nonzeros.saturating_mul(width) < SMALL { 1 } else { most })
+        self.cut(if shape.nonzeros.saturating_mul(width) < P::SMALL { 1 } else { most })
     }
 
     fn cut(&self, most: usize) -> Vec<Range<usize>> {

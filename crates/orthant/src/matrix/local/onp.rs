@@ -158,6 +158,9 @@ impl Kernel for NegativeNorm2<'_> {
     }
 }
 
+/// Multiplications of a trial that is not worth a second thread.
+const TRIAL_SMALL: usize = 1 << 21;
+
 /// Points of V and D that a trial holds in the first-level cache.
 const TRIAL_BLOCK: usize = 64;
 
@@ -229,7 +232,7 @@ impl<P: Points> LocalStore<'_, P> {
 
     pub(super) fn trial(&mut self, trials: &[(f64, &Mat)]) -> Vec<f64> {
         let (data, k, v, d) = (self.data, self.k, &self.v, &self.d);
-        let count = if v.len() * k < super::SMALL { 1 } else { 64 };
+        let count = if v.len() * k < TRIAL_SMALL { 1 } else { 64 };
         let parts = in_order(data.cut(count), |chunk| {
             let mut negative2 = vec![0.0; trials.len()];
             let (mut y, mut new) = (vec![0.0; TRIAL_BLOCK * k], vec![0.0; TRIAL_BLOCK * k]);

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{SMALL, in_order, split};
-use crate::matrix::data::Shape;
+use super::{in_order, split};
+use crate::matrix::data::{Entry, Shape};
 use crate::matrix::kernels::{Real, axpy, dense, run, sparse, vector};
 use crate::matrix::{Csr, Dense, Index, Mat};
 
@@ -12,6 +12,8 @@ use crate::matrix::{Csr, Dense, Index, Mat};
 pub(crate) trait Points: Send + Sync {
     /// Format of the entries.
     type T: Real;
+    /// Below this many multiplications a pass is not worth a second thread, which takes up to 0.1 ms to wake.
+    const SMALL: usize;
     /// A skinny matrix, laid out for `scores`.
     type Packed: Send + Sync;
     /// Sums of features × width in the making.
@@ -84,6 +86,21 @@ pub(crate) trait Points: Send + Sync {
     /// `out_p = x_pᵀu[:, to_p]` in float64, for a matrix from `columns`.
     fn dots_one(&self, rows: Range<usize>, scale: f64, to: &[u32], u: &Mat, out: &mut [f64]);
 
+    /// A first look at some points.
+    fn look(&self, rows: Range<usize>) -> Seen {
+        look_closely(self, rows)
+    }
+    /// `‖scale·x‖²` in float64; zero for a point without entries only.
+    fn norm2(&self, row: usize, scale: f64) -> f64 {
+        let (mut sum, mut zero) = (0.0f64, true);
+        self.for_each(row, |_, value| {
+            sum += (value * scale) * (value * scale);
+            zero &= value == 0.0;
+        });
+        // Entries whose squares are too small for the format are not nothing.
+        if zero { 0.0 } else { sum.max(f64::MIN_POSITIVE) }
+    }
+
     /// Calls `f` with every stored entry of a point.
     fn for_each(&self, row: usize, f: impl FnMut(usize, f64));
     /// `scale·xᵀu` in float64.
@@ -94,6 +111,35 @@ pub(crate) trait Points: Send + Sync {
     }
     /// `‖scale·x − v·u‖²`, without cancellation.
     fn residual2(&self, row: usize, scale: f64, u: &[f64], u_norm2: f64, v: f64) -> f64;
+}
+
+/// What a first look finds.
+pub(crate) struct Seen {
+    pub(super) largest: f64,
+    pub(super) not_finite: Option<Entry>,
+    pub(super) negative: Option<Entry>,
+    /// Features that are not zero everywhere.
+    pub(super) used: Vec<bool>,
+}
+
+/// Looks at every entry by itself.
+fn look_closely<P: Points + ?Sized>(points: &P, rows: Range<usize>) -> Seen {
+    let used = vec![false; points.shape().features];
+    let mut seen = Seen { largest: 0.0, not_finite: None, negative: None, used };
+    for row in rows {
+        points.for_each(row, |column, value| {
+            if !value.is_finite() {
+                seen.not_finite.get_or_insert(Entry { row, column, value });
+                return;
+            }
+            if value < 0.0 && seen.negative.is_none() {
+                seen.negative = Some(Entry { row, column, value });
+            }
+            seen.largest = seen.largest.max(value.abs());
+            seen.used[column] |= value != 0.0;
+        });
+    }
+    seen
 }
 
 /// Sums of dense points: in the data's own format for a while, then in float64. width × features.
@@ -126,6 +172,7 @@ impl<T: Real> DenseSums<T> {
 
 impl<T: Real> Points for Dense<'_, T> {
     type T = T;
+    const SMALL: usize = 1 << 22;
     type Packed = dense::Packed<T>;
     type Rough = ();
     type Sums = DenseSums<T>;
@@ -223,6 +270,29 @@ impl<T: Real> Points for Dense<'_, T> {
         Mat { rows: width, cols: features, data: total }.transpose()
     }
 
+    fn look(&self, rows: Range<usize>) -> Seen {
+        let mut extent = dense::Extent::new(self.features());
+        for x in self.slice(rows.clone()).chunks((self.block() * self.features()).max(1)) {
+            run(dense::Extend { x, extent: &mut extent });
+        }
+        match extent.most() {
+            Some(most) => Seen {
+                largest: most.iter().copied().fold(0.0, f64::max),
+                not_finite: None,
+                negative: None,
+                used: most.iter().map(|&most| most > 0.0).collect(),
+            },
+            // The first entry that is wrong is to be named.
+            None => look_closely(self, rows),
+        }
+    }
+
+    fn norm2(&self, row: usize, scale: f64) -> f64 {
+        let x = self.point(row);
+        let norm2 = run(dense::Norm2 { x, scale });
+        if norm2 == 0.0 && x.iter().all(|x| *x == T::default()) { 0.0 } else { norm2.max(f64::MIN_POSITIVE) }
+    }
+
     fn for_each(&self, row: usize, mut f: impl FnMut(usize, f64)) {
         for (column, &x) in self.point(row).iter().enumerate() {
             f(column, x.into());
@@ -262,6 +332,9 @@ pub(crate) struct Rows<'a, T: Clone + 'static, I: Clone + 'static> {
     rows: Csr<'a, T, I>,
     transposed: Option<Csr<'static, T, I>>,
 }
+
+/// Multiplications of a sparse pass that is not worth a second thread.
+const SMALL: usize = 1 << 20;
 
 /// From this many entries on, a single pass is worth all threads.
 const LARGE: usize = 1 << 22;
@@ -327,6 +400,7 @@ impl<'a, T: Real, I: Index> Rows<'a, T, I> {
 
 impl<T: Real> Points for Sparse<'_, T> {
     type T = T;
+    const SMALL: usize = SMALL;
     type Packed = sparse::Packed;
     type Rough = sparse::Packed<f32>;
     /// features × width.
