@@ -58,6 +58,25 @@ pub(crate) struct Scores<'a, T> {
     pub out: &'a mut [f64],
 }
 
+/// One vector of P points times the same of C columns.
+#[inline(always)]
+fn add_products<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize>(
+    sums: &mut [[[T; L]; C]; P],
+    points: [[T; L]; P],
+    u: &[T],
+    pitch: usize,
+    f: usize,
+) {
+    for c in 0..C {
+        let column: [T; L] = load(u, c * pitch + f);
+        for p in 0..P {
+            for l in 0..L {
+                sums[p][c][l] = sums[p][c][l].plus::<FMA>(points[p][l], column[l]);
+            }
+        }
+    }
+}
+
 /// P points (from the given positions) against C ≤ 8 columns along the features, of which there are at least L.
 #[inline(always)]
 fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize>(
@@ -70,16 +89,6 @@ fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize
     width: usize,
 ) {
     let mut sums = [[[T::default(); L]; C]; P];
-    let mut add = |points: [[T; L]; P], f: usize| {
-        for c in 0..C {
-            let column: [T; L] = load(u, c * pitch + f);
-            for p in 0..P {
-                for l in 0..L {
-                    sums[p][c][l] = sums[p][c][l].plus::<FMA>(points[p][l], column[l]);
-                }
-            }
-        }
-    };
     let whole = features / L * L;
     let mut points = [[T::default(); L]; P];
     let mut f = 0;
@@ -87,14 +96,14 @@ fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize
         for p in 0..P {
             points[p] = load(x, at[p] + f);
         }
-        add(points, f);
+        add_products::<T, L, FMA, P, C>(&mut sums, points, u, pitch, f);
         f += L;
     }
     if whole < features {
         for p in 0..P {
             points[p] = load_last(x, at[p] + features, features - whole);
         }
-        add(points, features - L);
+        add_products::<T, L, FMA, P, C>(&mut sums, points, u, pitch, features - L);
     }
     for p in 0..P {
         let sums = sums_of_lanes(sums[p]);
@@ -332,19 +341,105 @@ impl<T: Real> Kernel for Left<'_, T> {
     fn run<const L: usize, const FMA: bool>(self) -> f64 {
         let Left { x, scale, u, v } = self;
         let mut sums = [0.0f64; L];
-        let mut add = |x: &[T], u: &[f64]| {
-            for (l, (&x, &u)) in x.iter().zip(u).enumerate() {
-                let x: f64 = x.into();
-                let left = x * scale - v * u;
+        let whole = x.len() / L * L;
+        for f in (0..whole).step_by(L) {
+            for l in 0..L {
+                let x: f64 = x[f + l].into();
+                let left = x * scale - v * u[f + l];
                 sums[l] = sums[l].plus::<FMA>(left, left);
             }
-        };
-        let whole = x.len() / L * L;
-        for (x, u) in x[..whole].chunks_exact(L).zip(u[..whole].chunks_exact(L)) {
-            add(x, u);
         }
-        add(&x[whole..], &u[whole..]);
+        for f in whole..x.len() {
+            let x: f64 = x[f].into();
+            let left = x * scale - v * u[f];
+            sums[f - whole] = sums[f - whole].plus::<FMA>(left, left);
+        }
         lanes(sums)
+    }
+}
+
+/// Between which numbers each feature lies.
+pub(crate) struct Extent<T> {
+    least: Vec<T>,
+    most: Vec<T>,
+    /// Zero, or NaN where an entry was not finite.
+    nothing: Vec<T>,
+}
+
+impl<T: Real> Extent<T> {
+    pub(crate) fn new(features: usize) -> Self {
+        let zeros = || vec![T::default(); features];
+        Extent { least: zeros(), most: zeros(), nothing: zeros() }
+    }
+
+    /// The largest entry of each feature, if all that were seen are finite and not negative.
+    pub(crate) fn most(&self) -> Option<Vec<f64>> {
+        let zero = T::default();
+        let fine = self.least.iter().chain(&self.nothing).all(|x| *x == zero);
+        fine.then(|| self.most.iter().map(|&x| x.into()).collect())
+    }
+}
+
+/// Widens an extent to hold some points.
+pub(crate) struct Extend<'a, T> {
+    pub x: &'a [T],
+    pub extent: &'a mut Extent<T>,
+}
+
+impl<T: Real> Kernel for Extend<'_, T> {
+    type T = T;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        let Extent { least, most, nothing } = self.extent;
+        let features = least.len();
+        let (most, nothing) = (&mut most[..features], &mut nothing[..features]);
+        for point in self.x.chunks_exact(features.max(1)) {
+            for f in 0..features {
+                let x = point[f];
+                least[f] = if x < least[f] { x } else { least[f] };
+                most[f] = if x > most[f] { x } else { most[f] };
+                nothing[f] = nothing[f].plus::<FMA>(x, T::default());
+            }
+        }
+    }
+}
+
+/// `‖scale·x‖²` of one point in float64.
+pub(crate) struct Norm2<'a, T> {
+    pub x: &'a [T],
+    pub scale: f64,
+}
+
+impl<T: Real> Kernel for Norm2<'_, T> {
+    type T = f64;
+    type Out = f64;
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) -> f64 {
+        let Norm2 { x, scale } = self;
+        const WAYS: usize = 4;
+        let mut sums = [[0.0f64; L]; WAYS];
+        let whole = x.len() / (WAYS * L) * (WAYS * L);
+        for f in (0..whole).step_by(WAYS * L) {
+            for way in 0..WAYS {
+                let x: [T; L] = load(x, f + way * L);
+                for l in 0..L {
+                    let x = x[l].into() * scale;
+                    sums[way][l] = sums[way][l].plus::<FMA>(x, x);
+                }
+            }
+        }
+        for l in 0..L {
+            sums[0][l] = (sums[0][l] + sums[1][l]) + (sums[2][l] + sums[3][l]);
+        }
+        let mut total = lanes(sums[0]);
+        for f in whole..x.len() {
+            let x = x[f].into() * scale;
+            total = total.plus::<FMA>(x, x);
+        }
+        total
     }
 }
 

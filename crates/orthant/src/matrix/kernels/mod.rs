@@ -95,7 +95,9 @@ pub trait Kernel: Sized {
     type T: Real;
     /// What it returns.
     type Out;
-    /// Must be `#[inline(always)]`, so that it is compiled anew inside each function below.
+    /// Must be `#[inline(always)]`, so that it is compiled anew inside each function below; so must all that it calls
+    /// with arithmetic in it. No closure can be: one that is called twice becomes a function of its own, without the
+    /// machine's vectors, in which every fused multiplication is a call of a library.
     fn run<const L: usize, const FMA: bool>(self) -> Self::Out;
 }
 
@@ -171,7 +173,7 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> K::Out {
 
 /// `L` consecutive numbers from position `at`.
 #[inline(always)]
-fn load<T: Real, const L: usize>(x: &[T], at: usize) -> [T; L] {
+fn load<T: Copy, const L: usize>(x: &[T], at: usize) -> [T; L] {
     debug_assert!(at + L <= x.len());
     // SAFETY: callers stay within the slice: they walk by the lengths that were checked where matrices are packed
     // (`Points::pack`), opened (`Csr::new`, `Dense::new`) or multiplied (`tall`).

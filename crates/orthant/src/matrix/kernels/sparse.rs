@@ -45,8 +45,26 @@ pub(crate) struct Product<'a, 'd, T: Clone, I: Clone, A = f64> {
     pub out: &'a mut [A],
 }
 
+/// Adds x times Q vectors of u from position `at` on.
+#[inline(always)]
+fn add_row<A: Real, const L: usize, const FMA: bool, const Q: usize>(
+    sums: &mut [[A; L]; Q],
+    x: A,
+    u: &[A],
+    at: usize,
+) {
+    for q in 0..Q {
+        // In range: `Csr::new` has checked every column, and rows of `u` are padded to whole vectors.
+        let vector: [A; L] = load(u, at + q * L);
+        for l in 0..L {
+            sums[q][l] = sums[q][l].plus::<FMA>(x, vector[l]);
+        }
+    }
+}
+
 /// Q vectors of columns for one row, with W sums of each side by side: entry after entry into the same
-/// sum would wait for the multiplication before.
+/// sum would wait for the multiplication before. What the last vector has too much goes over into `out`, as far as it
+/// reaches: a copy of fewer numbers would be a call for each row.
 #[inline(always)]
 fn gather<T: Real, I: Index, A: Real, const L: usize, const FMA: bool, const Q: usize, const W: usize>(
     columns: &[I],
@@ -56,24 +74,15 @@ fn gather<T: Real, I: Index, A: Real, const L: usize, const FMA: bool, const Q: 
     out: &mut [A],
 ) {
     let mut sums = [[[A::default(); L]; Q]; W];
-    let mut add = |way: usize, c: I, x: T| {
-        let x = A::of(x.into());
-        let at = c.at() * pitch;
-        for q in 0..Q {
-            // In range: `Csr::new` has checked every column, and rows of `u` are padded to whole vectors.
-            let vector: [A; L] = load(u, at + q * L);
-            for l in 0..L {
-                sums[way][q][l] = sums[way][q][l].plus::<FMA>(x, vector[l]);
-            }
-        }
-    };
-    let (groups, values_groups) = (columns.chunks_exact(W), values.chunks_exact(W));
-    for (c, x) in groups.remainder().iter().zip(values_groups.remainder()) {
-        add(0, *c, *x);
+    let entries = columns.len().min(values.len());
+    let whole = entries / W * W;
+    for at in whole..entries {
+        add_row::<A, L, FMA, Q>(&mut sums[0], A::of(values[at].into()), u, columns[at].at() * pitch);
     }
-    for (c, x) in groups.zip(values_groups) {
+    for at in (0..whole).step_by(W) {
+        let (c, x): ([I; W], [T; W]) = (load(columns, at), load(values, at));
         for way in 0..W {
-            add(way, c[way], x[way]);
+            add_row::<A, L, FMA, Q>(&mut sums[way], A::of(x[way].into()), u, c[way].at() * pitch);
         }
     }
     for q in 0..Q {
@@ -82,8 +91,13 @@ fn gather<T: Real, I: Index, A: Real, const L: usize, const FMA: bool, const Q: 
                 sums[0][q][l] = sums[0][q][l].add(sums[way][q][l]);
             }
         }
-        let width = (out.len() - q * L).min(L);
-        out[q * L..q * L + width].copy_from_slice(&sums[0][q][..width]);
+        match out[q * L..].first_chunk_mut::<L>() {
+            Some(out) => *out = sums[0][q],
+            None => {
+                let left = out.len() - q * L;
+                out[q * L..].copy_from_slice(&sums[0][q][..left]);
+            }
+        }
     }
 }
 
@@ -108,13 +122,16 @@ impl<T: Real, I: Index, A: Real> Kernel for Product<'_, '_, T, I, A> {
         if *width == 0 {
             return;
         }
-        for (p, out) in out.chunks_exact_mut(*width).enumerate() {
+        for p in 0..out.len() / *width {
             let (columns, values) = x.point(from + list.map_or(p, |list| list[p] as usize));
             let mut c = 0;
             while c < *width {
                 let vectors = vectors::<L>(*width - c);
                 let u = &rows[c..];
-                let out = &mut out[c..(c + vectors * L).min(*width)];
+                // Beyond this row's numbers are those of the next, which are still to come.
+                let (begin, end) = (p * *width + c, p * *width + c + vectors * L);
+                let end = end.min(out.len());
+                let out = &mut out[begin..end];
                 match vectors {
                     1 => gather::<T, I, A, L, FMA, 1, 4>(columns, values, u, *pitch, out),
                     2 => gather::<T, I, A, L, FMA, 2, 4>(columns, values, u, *pitch, out),
@@ -237,23 +254,28 @@ impl<T: Real, I: Index> Kernel for DotOne<'_, '_, T, I> {
             // Four sums side by side: one would wait for the multiplication before.
             const WAYS: usize = 4;
             let (columns, values) = x.point(from + p);
-            let mut sums = [0.0f64; WAYS];
-            let mut add = |way: usize, c: I, x: T| {
-                let x: f64 = x.into();
-                // In range: `Csr::new` has checked every column, and the length was checked above.
-                let [u]: [f64; 1] = load(u, c.at() * width + to as usize);
-                sums[way] = sums[way].plus::<FMA>(x * scale, u);
-            };
-            let (groups, of_values) = (columns.chunks_exact(WAYS), values.chunks_exact(WAYS));
-            for (c, x) in groups.remainder().iter().zip(of_values.remainder()) {
-                add(0, *c, *x);
+            let mut sums = [[[0.0f64; 1]; 1]; WAYS];
+            let entries = columns.len().min(values.len());
+            let whole = entries / WAYS * WAYS;
+            // In range: `Csr::new` has checked every column, and the length was checked above.
+            for at in whole..entries {
+                let x: f64 = values[at].into();
+                add_row::<f64, 1, FMA, 1>(&mut sums[0], x * scale, u, columns[at].at() * width + to as usize);
             }
-            for (c, x) in groups.zip(of_values) {
+            for at in (0..whole).step_by(WAYS) {
+                let (c, x): ([I; WAYS], [T; WAYS]) = (load(columns, at), load(values, at));
                 for way in 0..WAYS {
-                    add(way, c[way], x[way]);
+                    let x: f64 = x[way].into();
+                    add_row::<f64, 1, FMA, 1>(
+                        &mut sums[way],
+                        x * scale,
+                        u,
+                        c[way].at() * width + to as usize,
+                    );
                 }
             }
-            *out = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+            let [[[a]], [[b]], [[c]], [[d]]] = sums;
+            *out = (a + b) + (c + d);
         }
     }
 }

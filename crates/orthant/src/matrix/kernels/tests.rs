@@ -287,3 +287,36 @@ fn the_whole_buffer_is_read_and_operations_are_counted() {
     let (count, total) = machine::multiply_add(10, 1.0f64);
     assert!(count >= 240 && total > 0.0);
 }
+
+/// The extent and the norm of dense points, and that an extent tells of what is not a number or negative.
+fn first_look_matches<T: Real>() {
+    for (points, features) in [(1, 1), (3, 5), (9, 16), (13, 33), (5, 162)] {
+        let x: Vec<f64> = numbers(points * features, 5).iter().map(|x| x.abs()).collect();
+        let xt: Vec<T> = x.iter().map(|&x| T::of(x)).collect();
+        for form in forms() {
+            let most = |x: &[T]| {
+                let mut extent = dense::Extent::new(features);
+                run_form(form, dense::Extend { x, extent: &mut extent });
+                extent.most()
+            };
+            let plain: Vec<f64> =
+                (0..features).map(|f| (0..points).map(|p| x[p * features + f]).fold(0.0, f64::max)).collect();
+            assert_eq!(most(&xt), Some(plain), "{form} {points} x {features}");
+            for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
+                for at in [0, points * features / 2, points * features - 1] {
+                    let mut x = xt.clone();
+                    x[at] = T::of(wrong);
+                    assert_eq!(most(&x), None, "{form} {wrong} at {at} of {points} x {features}");
+                }
+            }
+            let norm2: f64 = x.iter().map(|x| 4.0 * x * x).sum();
+            assert_eq!(run_form(form, dense::Norm2 { x: &xt, scale: 2.0 }), norm2, "{form} norm");
+        }
+    }
+}
+
+#[test]
+fn a_first_look_at_dense_points_is_the_plain_one() {
+    first_look_matches::<f32>();
+    first_look_matches::<f64>();
+}

@@ -327,6 +327,7 @@ impl<P: Points> Assigning<'_, P> {
     fn choose(&self, block: &mut Block, some: bool, room: &mut Room) {
         let Assigning { data, rule, count, k, .. } = *self;
         let scored = if some { room.scored.len() } else { block.rows.len() };
+        let remembered = !block.chunk.leads.is_empty();
         for at in 0..scored {
             let scores = &room.scores[at * count * k..(at + 1) * count * k];
             let p = if some { room.scored[at] as usize } else { at };
@@ -345,16 +346,16 @@ impl<P: Points> Assigning<'_, P> {
                     let half = &self.half_norms2[r * k..(r + 1) * k];
                     let choice = choose(s, |i| half[i], P::T::TIE);
                     let best = choice.score - half[choice.label];
-                    let lead = self.doubt.of_distances(best, choice.other, norm2);
+                    let lead = remembered.then(|| self.doubt.of_distances(best, choice.other, norm2));
                     (choice, lead)
                 } else {
                     let choice = choose(s, |_| 0.0, P::T::TIE);
-                    let lead = self.doubt.of_scores(choice.score, choice.other, norm2);
+                    let lead = remembered.then(|| self.doubt.of_scores(choice.score, choice.other, norm2));
                     (choice, lead)
                 };
                 room.to[entry] = (r * k + choice.label) as u32;
                 room.strength[entry] = choice.score;
-                self.label(block, p, r, choice.label, lead);
+                self.label(block, p, r, choice.label, lead.unwrap_or(0.0));
             }
         }
     }

@@ -35,6 +35,13 @@ struct Multiply<'a> {
     floor: f64,
 }
 
+#[inline(always)]
+fn multiplied(v: f64, t: f64, qv: f64, w: f64, floor: f64) -> f64 {
+    // A row of V that is zero everywhere stays where it is instead of becoming NaN.
+    let new = if qv > 0.0 { v * (w * t / qv) } else { v };
+    new.max(floor * w)
+}
+
 impl Kernel for Multiply<'_> {
     type T = f64;
     type Out = (f64, f64);
@@ -43,24 +50,23 @@ impl Kernel for Multiply<'_> {
     fn run<const L: usize, const FMA: bool>(self) -> (f64, f64) {
         let Multiply { v, t, qv, w, floor } = self;
         let (mut cross, mut old2) = ([0.0f64; L], [0.0f64; L]);
-        let mut step = |v: &mut [f64], t: &mut [f64], qv: &[f64]| {
-            for (l, ((v, t), qv)) in v.iter_mut().zip(t).zip(qv).enumerate() {
-                let old = *v;
-                // A row of V that is zero everywhere stays where it is instead of becoming NaN.
-                let new = if *qv > 0.0 { old * (w * *t / qv) } else { old };
-                *v = new.max(floor * w);
-                cross[l] += *v * old;
-                old2[l] += old * old;
-                *t = *v * w;
-            }
-        };
         let whole = v.len() / L * L;
-        let (v, v_rest) = v.split_at_mut(whole);
-        let (t, t_rest) = t.split_at_mut(whole);
-        for ((v, t), qv) in v.chunks_exact_mut(L).zip(t.chunks_exact_mut(L)).zip(qv.chunks_exact(L)) {
-            step(v, t, qv);
+        for from in (0..whole).step_by(L) {
+            for l in 0..L {
+                let old = v[from + l];
+                let new = multiplied(old, t[from + l], qv[from + l], w, floor);
+                (v[from + l], t[from + l]) = (new, new * w);
+                cross[l] += new * old;
+                old2[l] += old * old;
+            }
         }
-        step(v_rest, t_rest, &qv[whole..]);
+        for at in whole..v.len() {
+            let old = v[at];
+            let new = multiplied(old, t[at], qv[at], w, floor);
+            (v[at], t[at]) = (new, new * w);
+            cross[at - whole] += new * old;
+            old2[at - whole] += old * old;
+        }
         (cross.iter().sum(), old2.iter().sum())
     }
 }
