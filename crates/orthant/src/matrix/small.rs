@@ -185,19 +185,20 @@ impl Mat {
 
     /// Columns divided by their norms; columns that are zero stay so.
     pub fn with_unit_columns(mut self) -> Mat {
-        // Two steps, so that columns as small as 1e-200 keep their direction.
-        let mut largest = vec![0.0f64; ROWS * self.cols];
-        let rows = self.data.chunks((ROWS * self.cols).max(1));
-        rows.for_each(|rows| largest.iter_mut().zip(rows).for_each(|(l, x)| *l = l.max(x.abs())));
-        let largest =
-            (0..self.cols).map(|i| (0..ROWS).map(|r| largest[r * self.cols + i]).fold(0.0, f64::max));
-        let largest: Vec<f64> = largest.collect();
         let inverse = |x: &f64| if *x > 0.0 { 1.0 / x } else { 0.0 };
-        // Only where squares could leave the range of numbers.
-        if largest.iter().any(|l| *l > 0.0 && !(1e-100..1e100).contains(l)) {
-            self.scale_columns(&largest.iter().map(inverse).collect::<Vec<_>>());
+        let mut norms2 = self.column_norms2();
+        // Columns as small as 1e-200 keep their direction: those whose squares leave the range of numbers are scaled first.
+        let within = |norm2: &f64| (1e-200..1e200).contains(norm2);
+        if !norms2.iter().all(within) {
+            let mut largest = vec![0.0f64; self.cols];
+            for row in self.data.chunks(self.cols.max(1)) {
+                largest.iter_mut().zip(row).for_each(|(l, x)| *l = l.max(x.abs()));
+            }
+            let scales = norms2.iter().zip(&largest).map(|(n, l)| if within(n) { 1.0 } else { inverse(l) });
+            self.scale_columns(&scales.collect::<Vec<_>>());
+            norms2 = self.column_norms2();
         }
-        let norms: Vec<f64> = self.column_norms2().iter().map(|n| n.sqrt()).collect();
+        let norms: Vec<f64> = norms2.iter().map(|n| n.sqrt()).collect();
         self.scale_columns(&norms.iter().map(inverse).collect::<Vec<_>>());
         self
     }

@@ -73,7 +73,8 @@ fn assign<P: Points>(
 ) -> Assigned {
     let count = labels.len();
     let (width, k, points) = (u.cols, u.cols / count.max(1), data.points.shape().points);
-    let norms2 = if rule == Rule::Kl { vec![] } else { u.column_norms2() };
+    // For distances and for bounds.
+    let norms2 = if rule == Rule::Euclid || memory.is_some() { u.column_norms2() } else { vec![] };
     let half_norms2 = if rule == Rule::Euclid { norms2.iter().map(|n| n / 2.0).collect() } else { vec![] };
     let drops = memory.as_mut().and_then(|m| m.advance(rule, u));
     let known = memory.as_mut().and_then(|m| m.take_sums()).filter(|_| drops.is_some());

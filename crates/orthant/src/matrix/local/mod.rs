@@ -44,25 +44,31 @@ pub(crate) struct Local<P> {
 }
 
 /// Jobs in order, on all threads of the current pool where there is more than one job.
+///
+/// Every pass is an instance of this, so it names `work` once and has plain loops: a call apart for a single job would
+/// compile each pass twice.
 pub(crate) fn in_order<J: Send, R: Send>(jobs: Vec<J>, work: impl Fn(J) -> R + Sync + Send) -> Vec<R> {
-    if jobs.len() == 1 {
-        return jobs.into_iter().map(work).collect();
+    let mut places: Vec<Mutex<(Option<J>, Option<R>)>> = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        places.push(Mutex::new((Some(job), None)));
     }
-    let places: Vec<Mutex<(Option<J>, Option<R>)>> =
-        jobs.into_iter().map(|j| Mutex::new((Some(j), None))).collect();
     on_all_threads(places.len(), &|at| {
         let mut place = places[at].lock().expect("no other job uses this place");
         if let Some(job) = place.0.take() {
             place.1 = Some(work(job));
         }
     });
-    places.into_iter().filter_map(|place| place.into_inner().expect("all jobs have ended").1).collect()
+    let mut results = Vec::with_capacity(places.len());
+    for place in places {
+        results.extend(place.into_inner().expect("all jobs have ended").1);
+    }
+    results
 }
 
 /// Not generic: a parallel iterator for each pass and kind of data would double the time to compile.
 fn on_all_threads(count: usize, work: &(dyn Fn(usize) + Sync)) {
-    if rayon::current_num_threads() == 1 {
-        // A caller outside of the pool would wait for it to wake, each time.
+    // A caller outside of the pool would wait for it to wake, each time.
+    if count == 1 || rayon::current_num_threads() == 1 {
         return (0..count).for_each(work);
     }
     (0..count).into_par_iter().with_max_len(1).for_each(work);
