@@ -102,6 +102,11 @@ impl Observer for () {
 pub trait State {
     /// One iteration of each of the given runs (positions in the batch).
     fn step(&mut self, runs: &[usize]) -> Result<Vec<Progress>>;
+    /// The same, or several iterations at once where that is faster: the same number for all runs that do not end, and
+    /// no more than `most`.
+    fn steps(&mut self, runs: &[usize], _most: usize) -> Result<Vec<Vec<Progress>>> {
+        Ok(self.step(runs)?.into_iter().map(|progress| vec![progress]).collect())
+    }
     /// Writes the labels that a run has reached into the store, under the run's position, and returns
     /// its centroids (features × k) as a guess of the directions, and how far the iterate itself is
     /// from feasible.
@@ -188,16 +193,16 @@ pub fn iterate(
     checkpoint: &dyn Fn(Saved, &[Trace]) -> Checkpoint,
 ) -> Result<Vec<Trace>> {
     let mut active: Vec<usize> = (0..traces.len()).filter(|&run| traces[run].stop.is_none()).collect();
-    let mut iteration = active.first().map_or(0, |&run| traces[run].history.len());
-    while !active.is_empty() {
-        if iteration == running.max_iterations {
+    while let Some(&first) = active.first() {
+        let most = running.max_iterations.saturating_sub(traces[first].history.len());
+        if most == 0 {
             active.iter().for_each(|&run| traces[run].stop = Some(Stop::MaxIterations));
             break;
         }
-        iteration += 1;
-        let steps = state.step(&active)?;
+        let steps = state.steps(&active, most)?;
         let mut go = Go::On;
-        for (&run, &progress) in active.iter().zip(&steps) {
+        let all = active.iter().zip(steps).flat_map(|(&run, steps)| steps.into_iter().map(move |p| (run, p)));
+        for (run, progress) in all {
             traces[run].history.push(progress);
             if progress.converged {
                 traces[run].stop = Some(Stop::Converged);
@@ -209,7 +214,7 @@ pub fn iterate(
                 run: running.first + run,
                 runs: running.runs,
                 ended: running.first + traces.iter().filter(|t| t.stop.is_some()).count(),
-                iteration,
+                iteration: traces[run].history.len(),
                 max_iterations: running.max_iterations,
                 progress,
                 norm2: running.norm2,

@@ -11,6 +11,7 @@
 //! no more than the last time.
 
 use super::Algorithm;
+use super::apart;
 use super::lloyd::{Lloyd, Model};
 use crate::error::Result;
 use crate::matrix::{Mat, Rule, Store};
@@ -75,7 +76,7 @@ impl Algorithm for EmOnmf {
         start: &Start,
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
-        Ok(Box::new(Lloyd::begin(Directions, problem, start, streams)?))
+        apart::begin(Directions, problem, start, streams)
     }
 
     fn max_iterations(&self, _start: &Start) -> usize {

@@ -4,7 +4,8 @@
 //! Cost of an iteration: one pass over M. Data of any sign; a zero point is a point like any other.
 
 use super::Algorithm;
-use super::lloyd::{Lloyd, Model};
+use super::apart;
+use super::lloyd::Model;
 use crate::error::Result;
 use crate::matrix::{Mat, Rule};
 use crate::prepare::Problem;
@@ -45,7 +46,7 @@ impl Algorithm for KMeans {
         start: &Start,
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
-        Ok(Box::new(Lloyd::begin(Means, problem, start, streams)?))
+        apart::begin(Means, problem, start, streams)
     }
 
     fn max_iterations(&self, _start: &Start) -> usize {

@@ -14,7 +14,7 @@ use crate::run::{Conclusion, Progress, State};
 use crate::start::{Start, Stream, centroids};
 
 /// What they differ in.
-pub(super) trait Model: Sync {
+pub(super) trait Model: Send + Sync {
     const RULE: Rule;
     /// Whether a larger objective is better.
     const MOST: bool = false;
@@ -228,7 +228,12 @@ impl<M: Model> State for Lloyd<'_, M> {
     }
 
     fn restore(&mut self, saved: Saved) -> Result<()> {
-        let mut saved = Unpacking::new(saved);
+        self.unpack(&mut Unpacking::new(saved))
+    }
+}
+
+impl<M: Model> Lloyd<'_, M> {
+    pub(super) fn unpack(&mut self, saved: &mut Unpacking) -> Result<()> {
         let points = self.problem.data.shape().points;
         for (at, run) in self.runs.iter_mut().enumerate() {
             run.exact = saved.word()? == 1;

@@ -3,6 +3,7 @@
 //! A new one is a file here and a line in [`METHODS`]; the command line, Python, the conformance tests
 //! and the documentation read the table. See CONTRIBUTING.md.
 
+mod apart;
 mod best;
 mod chnmf;
 mod em_onmf;

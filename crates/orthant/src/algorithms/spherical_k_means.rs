@@ -4,7 +4,8 @@
 //! the sum of the cluster's normalised points. Cost of an iteration: one pass over M. Data of any sign.
 
 use super::Algorithm;
-use super::lloyd::{Lloyd, Model};
+use super::apart;
+use super::lloyd::Model;
 use crate::error::Result;
 use crate::matrix::{Mat, Rule};
 use crate::prepare::Problem;
@@ -46,7 +47,7 @@ impl Algorithm for SphericalKMeans {
         start: &Start,
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
-        Ok(Box::new(Lloyd::begin(Cosines, problem, start, streams)?))
+        apart::begin(Cosines, problem, start, streams)
     }
 
     fn max_iterations(&self, _start: &Start) -> usize {

@@ -237,6 +237,10 @@ pub trait Data: Send + Sync {
     fn draw(&self, fractions: &[f64], zero_is_a_point: bool) -> Result<Vec<usize>>;
     /// `MᵀM` in float64, points × points, weights included: for few points only.
     fn gram(&self) -> Result<Mat>;
+    /// Whether several runs are faster apart, each on a thread of its own, than side by side in the same passes.
+    fn prefers_runs_apart(&self) -> bool {
+        false
+    }
     /// Room beside the data for what an algorithm keeps for each point.
     fn store(&self) -> Result<Box<dyn Store + '_>>;
 }
@@ -246,6 +250,8 @@ pub trait Data: Send + Sync {
 /// V, D and Λ are points × k; there is one array of labels for each start (−1: no cluster). The
 /// arrays come into being when they are first written. V holds `√wⱼ·vⱼ`, so that `VVᵀ` is a plain sum.
 pub trait Store: Send {
+    /// Whether passes keep to the thread that asks for them, because the others have work of their own.
+    fn set_alone(&mut self, _alone: bool) {}
     /// Assigns every point to one of k clusters, for several starts at once, and sums what the points
     /// add. There is one `u` (features × k) for each start; `starts` names the arrays of labels, all different.
     fn assign_and_sum(&mut self, u: &[&Mat], rule: Rule, starts: &[usize]) -> Result<Vec<Assigned>>;

@@ -440,7 +440,7 @@ impl<P: Points> LocalStore<'_, P> {
     }
 
     pub(super) fn assign_and_sum(&mut self, u: &[&Mat], rule: Rule, starts: &[usize]) -> Vec<Assigned> {
-        let data = self.data;
+        let (data, alone) = (self.data, self.alone);
         let points = self.points();
         // What a power step adds changes with the directions, and scores of KL are logarithms, which no norm bounds; starts
         // of dense points that share a product are scored together.
@@ -454,7 +454,7 @@ impl<P: Points> LocalStore<'_, P> {
         let labels = self.labels_of_all(starts);
         let assigned = if data.points.has_transposed() {
             // Sparse data: the columns of one start fit the cache, those of all do not. A thread takes whole starts.
-            let alone = starts.len() >= rayon::current_num_threads();
+            let alone = alone || starts.len() >= rayon::current_num_threads();
             let jobs = u.iter().zip(labels).zip(&mut memories).collect();
             in_order(jobs, |((u, labels), memory)| {
                 assign(data, u, rule, vec![labels], memory.as_mut(), alone)

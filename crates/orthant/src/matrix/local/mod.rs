@@ -288,9 +288,14 @@ impl<P: Points> Data for Local<P> {
         Ok(gram)
     }
 
+    fn prefers_runs_apart(&self) -> bool {
+        self.points.has_transposed()
+    }
+
     fn store(&self) -> Result<Box<dyn Store + '_>> {
         Ok(Box::new(LocalStore {
             data: self,
+            alone: false,
             k: 0,
             v: vec![],
             d: vec![],
@@ -305,6 +310,8 @@ impl<P: Points> Data for Local<P> {
 /// The arrays beside a [`Local`]; the passes over them are in the files of this folder.
 struct LocalStore<'a, P> {
     data: &'a Local<P>,
+    /// Whether passes keep to one thread.
+    alone: bool,
     /// Columns of V, D and Λ.
     k: usize,
     /// points × k each, `√wⱼ` included.
@@ -350,6 +357,9 @@ impl<P: Points> LocalStore<'_, P> {
 macro_rules! forward {
     ($($name:ident($($arg:ident: $t:ty),*) -> $out:ty;)*) => {
         impl<P: Points> Store for LocalStore<'_, P> {
+            fn set_alone(&mut self, alone: bool) {
+                self.alone = alone;
+            }
             $(fn $name(&mut self, $($arg: $t),*) -> Result<$out> { Ok(self.$name($($arg),*)) })*
         }
     };
