@@ -4,15 +4,15 @@
 //! at a time, so that every number loaded is used several times. Many columns (restarts side by
 //! side) or very short points: a vector of columns at a time, no horizontal sums.
 
-use super::{Kernel, Real, lanes, load, load_last, prefetch, put, sums_of_lanes};
+use super::{Aligned, Kernel, Real, lanes, last, load, load_last, prefetch, put, sums_of_lanes};
 use crate::matrix::Mat;
 
 /// U (features × width), laid out for the form of `scores` that will read it.
 pub(crate) enum Packed<T> {
     /// `width` rows of `pitch ≥ features` numbers, padded with zeros.
-    Dots { rows: Vec<T>, pitch: usize, width: usize },
+    Dots { rows: Aligned<T>, pitch: usize, width: usize },
     /// `features` rows of `pitch ≥ width` numbers, padded with zeros.
-    Outer { rows: Vec<T>, pitch: usize, width: usize },
+    Outer { rows: Aligned<T>, pitch: usize, width: usize },
 }
 
 /// Vectors are at most 64 bytes long.
@@ -26,7 +26,7 @@ impl<T: Real> Packed<T> {
         let (features, width, l) = (u.rows, u.cols, longest::<T>());
         if width >= l || features < 2 * l {
             let pitch = width.next_multiple_of(l);
-            let mut rows = vec![T::default(); features * pitch];
+            let mut rows = Aligned::zeros(features * pitch);
             for f in 0..features {
                 for (out, &x) in rows[f * pitch..].iter_mut().zip(u.row(f)) {
                     *out = T::of(x * scale);
@@ -35,7 +35,7 @@ impl<T: Real> Packed<T> {
             Packed::Outer { rows, pitch, width }
         } else {
             let pitch = features.next_multiple_of(l);
-            let mut rows = vec![T::default(); width * pitch];
+            let mut rows = Aligned::zeros(width * pitch);
             for f in 0..features {
                 for (i, &x) in u.row(f).iter().enumerate() {
                     rows[i * pitch + f] = T::of(x * scale);
@@ -100,8 +100,9 @@ fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize
         f += L;
     }
     if whole < features {
+        let mask = last(features - whole);
         for p in 0..P {
-            points[p] = load_last(x, at[p] + features, features - whole);
+            points[p] = load_last::<T, L, FMA>(x, at[p] + features, &mask);
         }
         add_products::<T, L, FMA, P, C>(&mut sums, points, u, pitch, features - L);
     }
@@ -496,6 +497,7 @@ fn sum_tile<T: Real, const L: usize, const FMA: bool, const S: usize, const C: u
 ) {
     let (features, width) = (sum.features, sum.width);
     let mut sums = [[[T::default(); L]; S]; C];
+    let mask = last(new);
     for c in 0..C {
         for s in 0..S {
             sums[c][s] = load(sum.sums, (i + c) * features + f + s * L);
@@ -505,7 +507,8 @@ fn sum_tile<T: Real, const L: usize, const FMA: bool, const S: usize, const C: u
         let mut vectors = [[T::default(); L]; S];
         for s in 0..S {
             let at = p * features + f + s * L;
-            vectors[s] = if new == L { load(sum.x, at) } else { load_last(sum.x, at + L, new) };
+            vectors[s] =
+                if new == L { load(sum.x, at) } else { load_last::<T, L, FMA>(sum.x, at + L, &mask) };
         }
         let factors: [T; C] = load(sum.b, p * width + i);
         for c in 0..C {
@@ -598,6 +601,8 @@ pub(crate) struct SumOne<'a, T> {
     /// Room for the entries, sorted by row: a row's sums then stay in registers from one point to the next, where a
     /// sum that is stored and loaded again for each would wait for itself.
     pub order: &'a mut Vec<(u32, T)>,
+    /// Room for where each row's entries end.
+    pub ends: &'a mut Vec<u32>,
 }
 
 /// A point that adds to no row.
@@ -614,13 +619,15 @@ fn sum_strip<T: Real, const L: usize, const FMA: bool, const S: usize>(
     new: usize,
 ) {
     let mut strip = [[T::default(); L]; S];
+    let mask = last(new);
     for s in 0..S {
         strip[s] = load(sums, f + s * L);
     }
     for &(p, factor) in members {
         for s in 0..S {
             let at = p as usize * features + f + s * L;
-            let vector: [T; L] = if new == L { load(x, at) } else { load_last(x, at + L, new) };
+            let vector: [T; L] =
+                if new == L { load(x, at) } else { load_last::<T, L, FMA>(x, at + L, &mask) };
             for l in 0..L {
                 strip[s][l] = strip[s][l].plus::<FMA>(factor, vector[l]);
             }
@@ -637,13 +644,14 @@ impl<T: Real> Kernel for SumOne<'_, T> {
 
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
-        let SumOne { x, features, to, factor, scale, starts, sums, order } = self;
+        let SumOne { x, features, to, factor, scale, starts, sums, order, ends } = self;
         if features == 0 {
             return;
         }
         // Counting sort: points of a row keep their order.
         let rows = sums.len() / features;
-        let mut ends = vec![0u32; rows + 1];
+        ends.clear();
+        ends.resize(rows + 1, 0);
         let count = x.len() / features * starts;
         let (to, factor) = (&to[..count], &factor[..count]);
         to.iter().filter(|&&to| to != NOWHERE).for_each(|&to| ends[to as usize + 1] += 1);
@@ -660,7 +668,7 @@ impl<T: Real> Kernel for SumOne<'_, T> {
             }
         }
         let mut from = 0;
-        for (sums, &end) in sums.chunks_exact_mut(features).zip(&ends) {
+        for (sums, &end) in sums.chunks_exact_mut(features).zip(&*ends) {
             let members = &order[from..end as usize];
             from = end as usize;
             if members.is_empty() {

@@ -6,12 +6,12 @@
 //! the transposed copy the sums of features; neither writes to a place that another row writes to.
 
 use super::dense::NOWHERE;
-use super::{Kernel, Real, load, put, vector};
+use super::{Aligned, Kernel, Real, load, put, vector};
 use crate::matrix::{Csr, Index, Mat};
 
 /// Rows of a skinny matrix, padded with zeros to whole vectors of this machine.
 pub(crate) struct Packed<A = f64> {
-    pub rows: Vec<A>,
+    pub rows: Aligned<A>,
     pub pitch: usize,
     pub width: usize,
 }
@@ -24,11 +24,12 @@ impl<A: Real> Packed<A> {
 
     pub(crate) fn from_rows(data: &[f64], width: usize, scale: f64) -> Self {
         let pitch = width.next_multiple_of(vector() * size_of::<f64>() / size_of::<A>());
-        if pitch == width {
-            return Packed { rows: data.iter().map(|x| A::of(x * scale)).collect(), pitch, width };
-        }
         let count = data.len().checked_div(width).unwrap_or(0);
-        let mut rows = vec![A::default(); count * pitch];
+        let mut rows = Aligned::zeros(count * pitch);
+        if pitch == width {
+            rows.iter_mut().zip(data).for_each(|(out, x)| *out = A::of(x * scale));
+            return Packed { rows, pitch, width };
+        }
         for (out, row) in rows.chunks_exact_mut(pitch).zip(data.chunks_exact(width)) {
             out.iter_mut().zip(row).for_each(|(out, x)| *out = A::of(x * scale));
         }

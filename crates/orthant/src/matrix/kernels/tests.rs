@@ -90,6 +90,7 @@ fn dense_kernels_match<T: Real>() {
                         starts: 2,
                         sums: &mut ones,
                         order: &mut vec![],
+                        ends: &mut vec![],
                     },
                 );
                 for p in 0..points {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::bounds::Doubt;
-use super::labels::{adds, follow, sums_of_labels};
+use super::labels::{adds, follow, sum_columns, sums_of_labels};
 use super::{Local, LocalStore, Points, in_order, split};
 use crate::matrix::Mat;
 use crate::matrix::data::{Assigned, Followed, Remembered, Rule};
@@ -20,7 +20,12 @@ pub(super) fn largest(scores: &[f64], tie: f64) -> usize {
         best = if s > best { s } else { best };
     }
     let enough = best - tie * best.abs();
-    scores.iter().position(|&s| s >= enough).unwrap_or(0)
+    // From the last to the first, without a branch that a processor would guess wrongly for every other point.
+    let mut first = 0;
+    for (i, &s) in scores.iter().enumerate().rev() {
+        first = if s >= enough { i } else { first };
+    }
+    first
 }
 
 /// The label of a point, its score, and the largest score of another cluster.
@@ -61,8 +66,8 @@ fn choose(scores: &[f64], offset: impl Fn(usize) -> f64, tie: f64) -> Choice {
 /// A single start may bring a memory: points whose label cannot have changed are then not scored, and their clusters'
 /// sums follow those that change it.
 ///
-/// Otherwise sums are made while a block is in the cache; but with a transposed copy after the pass, feature by feature,
-/// unless this pass has a thread of its own (`alone`): in the same order, to the same bits.
+/// Otherwise sums are made while a block is in the cache. But sparse points with a transposed copy are summed after the
+/// pass: centroids and sums do not fit the cache together. `alone` says whether this pass keeps to its thread.
 fn assign<P: Points>(
     data: &Local<P>,
     u: &Mat,
@@ -82,7 +87,7 @@ fn assign<P: Points>(
     // A power step needs the exact products anyway, and so does KL.
     let hasty = matches!(rule, Rule::Cosine | Rule::Euclid) && count == 1;
     let rough = if hasty { data.points.pack_rough(u, data.facts.scale) } else { None };
-    let later = known.is_none() && transposed && !alone;
+    let later = known.is_none() && transposed;
     let chunks = if known.is_some() { data.chunks(width) } else { data.chunks_with_sums(width) };
     let mut to = vec![NOWHERE; if later { points * count } else { 0 }];
     let mut factor = vec![0.0; if later { points * count } else { 0 }];
@@ -119,10 +124,7 @@ fn assign<P: Points>(
     };
     let mut sums = vec![];
     let parts: Vec<Part> = if alone && transposed {
-        let mut all = if known.is_some() { None } else { Some(data.points.sums(width)) };
-        let parts = jobs.into_iter().map(|chunk| pass.chunk(chunk, all.as_mut())).collect();
-        sums.extend(all);
-        parts
+        jobs.into_iter().map(|chunk| pass.chunk(chunk, None)).collect()
     } else if later || known.is_some() {
         in_order(jobs, |chunk| pass.chunk(chunk, None))
     } else {
@@ -141,8 +143,10 @@ fn assign<P: Points>(
     };
     let mut moved = vec![];
     for part in parts {
-        assigned.weight.iter_mut().zip(&part.weight).for_each(|(t, p)| *t += p);
-        assigned.value.iter_mut().zip(&part.value).for_each(|(t, p)| *t += p);
+        for (at, [weight, value]) in part.tally.into_iter().enumerate() {
+            assigned.weight[at % width] += weight;
+            assigned.value[at % width] += value;
+        }
         assigned.changed.iter_mut().zip(&part.changed).for_each(|(t, p)| *t += p);
         moved.extend(part.moved);
     }
@@ -154,7 +158,7 @@ fn assign<P: Points>(
             followed.sums
         }
         Some(_) => sums_of_labels(data, labels[0], k, rule, alone),
-        None if later => data.points.transposed_sum_one(data.facts.scale, &to, &factor, count, width),
+        None if later => sum_columns(data, &to, &factor, count, width, alone),
         None => data.points.total(sums, width),
     };
     match rule {
@@ -202,9 +206,9 @@ struct Chunk<'a> {
 
 /// What one chunk found.
 struct Part {
-    weight: Vec<f64>,
-    /// The rule's value; for k-means `Σ w‖m‖²`, the part of it that does not depend on the centres.
-    value: Vec<f64>,
+    /// Weight and value of the points at even places of their block for each column, then of the others. Value: the
+    /// rule's; for k-means `Σ w‖m‖²`, the part of it that does not depend on the centres.
+    tally: Vec<[f64; 2]>,
     changed: Vec<usize>,
     /// Points with a new label and their old one, where sums follow them.
     moved: Vec<(usize, i32)>,
@@ -324,6 +328,55 @@ impl<P: Points> Assigning<'_, P> {
         room.scored.truncate(unsure);
     }
 
+    /// Labels all points, for all starts, where nothing counts but which score is the largest.
+    fn choose_plainly(&self, block: &mut Block, room: &mut Room) {
+        let Assigning { data, count, k, .. } = *self;
+        let norms2 = &data.norms2[block.rows.clone()];
+        let here = block.offset..block.offset + norms2.len();
+        for (r, labels) in block.chunk.labels.iter_mut().enumerate() {
+            let mut changed = 0;
+            for (p, (label, norm2)) in labels[here.clone()].iter_mut().zip(norms2).enumerate() {
+                let entry = p * count + r;
+                let scores = &room.scores[entry * k..(entry + 1) * k];
+                let i = largest(scores, P::T::TIE);
+                let new = if *norm2 > 0.0 { i as i32 } else { -1 };
+                changed += usize::from(*label != new);
+                *label = new;
+                room.to[entry] = if *norm2 > 0.0 { (r * k + i) as u32 } else { NOWHERE };
+                room.strength[entry] = scores[i];
+            }
+            block.part.changed[r] += changed;
+        }
+    }
+
+    /// Tallies all points of a block, in their order: what each adds to its cluster's sum, and its value, are told by
+    /// `of` from the point, its weight and its score.
+    #[inline(always)]
+    fn tally(
+        &self,
+        rows: Range<usize>,
+        room: &mut Room,
+        part: &mut Part,
+        of: impl Fn(usize, f64, f64) -> (f64, f64),
+    ) {
+        let width = self.count * self.k;
+        // Two tallies in turn: one alone would wait for itself where points of a cluster follow each other.
+        let (first, second) = part.tally.split_at_mut(width);
+        let tallies = [first, second];
+        for (p, j) in rows.enumerate() {
+            let w = self.data.weight(j);
+            let tally = &mut *tallies[p % 2];
+            for entry in p * self.count..(p + 1) * self.count {
+                if let Some([weight, value]) = tally.get_mut(room.to[entry] as usize) {
+                    let (adds, worth) = of(j, w, room.strength[entry]);
+                    *weight += w;
+                    *value += worth;
+                    room.factor[entry] = adds;
+                }
+            }
+        }
+    }
+
     /// Labels the scored points, for all starts.
     fn choose(&self, block: &mut Block, some: bool, room: &mut Room) {
         let Assigning { data, rule, count, k, .. } = *self;
@@ -365,12 +418,7 @@ impl<P: Points> Assigning<'_, P> {
         let Assigning { data, rule, count, k, .. } = *self;
         let width = count * k;
         let all = chunk.rows.clone();
-        let mut part = Part {
-            weight: vec![0.0; width],
-            value: vec![0.0; width],
-            changed: vec![0; count],
-            moved: vec![],
-        };
+        let mut part = Part { tally: vec![[0.0; 2]; 2 * width], changed: vec![0; count], moved: vec![] };
         let mut room = Room::default();
         for rows in data.blocks(all.clone()) {
             let offset = rows.start - all.start;
@@ -390,26 +438,21 @@ impl<P: Points> Assigning<'_, P> {
                 room.scores.resize(rows.len() * width, 0.0);
                 let list = Some(room.scored.as_slice()).filter(|_| some);
                 data.points.scores(rows.clone(), list, self.packed(), &mut room.scores);
-                self.choose(&mut block, some, &mut room);
-            }
-            // In the order of the points, whether they were scored or not.
-            for (p, j) in rows.clone().enumerate() {
-                let (w, norm2) = (data.weight(j), data.norms2[j]);
-                for entry in p * count..(p + 1) * count {
-                    let (to, s) = (room.to[entry] as usize, room.strength[entry]);
-                    if to >= width {
-                        continue;
-                    }
-                    let (adds, value) = match rule {
-                        Rule::Power => (w * s, w * s * s),
-                        Rule::Cosine => (adds(data, rule, j), 0.0),
-                        Rule::Euclid => (w, w * norm2),
-                        Rule::Kl => (w, w * s),
-                    };
-                    part.weight[to] += w;
-                    part.value[to] += value;
-                    room.factor[entry] = adds;
+                if some || rule == Rule::Euclid || !block.chunk.leads.is_empty() {
+                    self.choose(&mut block, some, &mut room);
+                } else {
+                    self.choose_plainly(&mut block, &mut room);
                 }
+            }
+            match rule {
+                Rule::Power => self.tally(rows.clone(), &mut room, &mut part, |_, w, s| (w * s, w * s * s)),
+                Rule::Cosine => {
+                    self.tally(rows.clone(), &mut room, &mut part, |j, _, _| (adds(data, rule, j), 0.0))
+                }
+                Rule::Euclid => {
+                    self.tally(rows.clone(), &mut room, &mut part, |j, w, _| (w, w * data.norms2[j]))
+                }
+                Rule::Kl => self.tally(rows.clone(), &mut room, &mut part, |_, w, s| (w, w * s)),
             }
             if let Some(sums) = &mut sums {
                 data.points.add_one(sums, rows, data.facts.scale, &room.to, &room.factor);

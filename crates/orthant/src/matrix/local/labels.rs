@@ -19,31 +19,36 @@ pub(super) fn columns_of(labels: &[i32]) -> Vec<u32> {
     labels.iter().map(|&l| u32::try_from(l).unwrap_or(NOWHERE)).collect()
 }
 
-/// `Σ factor·m` over the points of every column, features × k; `alone` as for `assign`.
+/// `Σ factor·m` over the points of every column, features × width; `to` and `factor` are points × starts. With a
+/// transposed copy feature by feature, or where the caller keeps to one thread (`alone`) point by point: in the same
+/// order, to the same bits.
 pub(super) fn sum_columns<P: Points>(
     data: &Local<P>,
     to: &[u32],
     factor: &[f64],
-    k: usize,
+    starts: usize,
+    width: usize,
     alone: bool,
 ) -> Mat {
     let scale = data.facts.scale;
+    let all = 0..data.points.shape().points;
     if data.points.has_transposed() {
         if !alone {
-            return data.points.transposed_sum_one(scale, to, factor, 1, k);
+            return data.points.transposed_sum_one(scale, to, factor, starts, width);
         }
-        let mut sums = data.points.sums(k);
-        data.points.add_one(&mut sums, 0..to.len(), scale, to, factor);
-        return data.points.total(vec![sums], k);
+        let mut sums = data.points.sums(width);
+        data.points.add_one(&mut sums, all, scale, to, factor);
+        return data.points.total(vec![sums], width);
     }
-    let parts = in_order(data.chunks_with_sums(k), |chunk| {
-        let mut sums = data.points.sums(k);
+    let parts = in_order(data.chunks_with_sums(width), |chunk| {
+        let mut sums = data.points.sums(width);
         for rows in data.blocks(chunk) {
-            data.points.add_one(&mut sums, rows.clone(), scale, &to[rows.clone()], &factor[rows]);
+            let entries = rows.start * starts..rows.end * starts;
+            data.points.add_one(&mut sums, rows, scale, &to[entries.clone()], &factor[entries]);
         }
         sums
     });
-    data.points.total(parts, k)
+    data.points.total(parts, width)
 }
 
 /// The clusters' sums with the labels as they are, where they do not depend on centroids.
@@ -55,7 +60,7 @@ pub(super) fn sums_of_labels<P: Points>(
     alone: bool,
 ) -> Mat {
     let factor: Vec<f64> = (0..labels.len()).map(|j| adds(data, rule, j)).collect();
-    sum_columns(data, &columns_of(labels), &factor, k, alone)
+    sum_columns(data, &columns_of(labels), &factor, 1, k, alone)
 }
 
 /// Brings sums up to date that only some points change: those with a new label, and their old one.

@@ -149,6 +149,7 @@ pub(crate) struct DenseSums<T> {
     total: Vec<f64>,
     factors: Vec<T>,
     order: Vec<(u32, T)>,
+    ends: Vec<u32>,
 }
 
 impl<T: Real> DenseSums<T> {
@@ -240,6 +241,7 @@ impl<T: Real> Points for Dense<'_, T> {
             total: vec![0.0; size],
             factors: vec![],
             order: vec![],
+            ends: vec![],
         }
     }
 
@@ -256,8 +258,8 @@ impl<T: Real> Points for Dense<'_, T> {
         let (features, starts) = (self.features(), to.len() / rows.len().max(1));
         sums.count(rows.len());
         let x = self.slice(rows);
-        let DenseSums { recent, order, .. } = sums;
-        run(dense::SumOne { x, features, to, factor, scale, starts, sums: recent, order });
+        let DenseSums { recent, order, ends, .. } = sums;
+        run(dense::SumOne { x, features, to, factor, scale, starts, sums: recent, order, ends });
     }
 
     fn total(&self, parts: Vec<DenseSums<T>>, width: usize) -> Mat {
