@@ -4,7 +4,9 @@
 //! at a time, so that every number loaded is used several times. Many columns (restarts side by
 //! side) or very short points: a vector of columns at a time, no horizontal sums.
 
-use super::{Aligned, Kernel, Real, lanes, last, load, load_last, prefetch, put, sums_of_lanes};
+use super::{
+    Aligned, Kernel, Real, first_largest, lanes, last, load, load_last, prefetch, put, sums_of_lanes,
+};
 use crate::matrix::Mat;
 
 /// U (features × width), laid out for the form of `scores` that will read it.
@@ -85,9 +87,7 @@ fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize
     features: usize,
     u: &[T],
     pitch: usize,
-    out: &mut [f64],
-    width: usize,
-) {
+) -> [[T; 8]; P] {
     let mut sums = [[[T::default(); L]; C]; P];
     let whole = features / L * L;
     let mut points = [[T::default(); L]; P];
@@ -106,18 +106,25 @@ fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize
         }
         add_products::<T, L, FMA, P, C>(&mut sums, points, u, pitch, features - L);
     }
+    let mut totals = [[T::default(); 8]; P];
     for p in 0..P {
-        let sums = sums_of_lanes(sums[p]);
-        let mut scores = [0.0; C];
-        for c in 0..C {
-            scores[c] = sums[c].into();
-        }
-        put(out, p * width, scores);
+        totals[p] = sums_of_lanes::<T, L, FMA, C>(sums[p]);
+    }
+    totals
+}
+
+/// How many of the columns that are left one tile takes: as many sums as the registers hold. With 16 of them (32 for
+/// vectors of 64 bytes) 4 × 3 or 2 × 6 sums leave room for what is loaded.
+#[inline(always)]
+fn columns_at_once(left: usize) -> usize {
+    match left {
+        0..=6 => left,
+        7 | 8 => 4,
+        _ => 6,
     }
 }
 
-/// All columns for 4 points or one, C at a time: as many sums as the registers hold. With 16 of them (32 for vectors of
-/// 64 bytes) a tile of 4 × 3 or 2 × 6 sums leaves room for what is loaded.
+/// All columns for 4 points or one, some at a time.
 #[inline(always)]
 fn dots_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
     x: &[T],
@@ -131,46 +138,136 @@ fn dots_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
     let wide = L * size_of::<T>() == 64;
     let mut c = 0;
     while c < width {
-        let (u, rest) = (&u[c * pitch..], width - c);
-        let columns = if rest <= 6 {
-            rest
-        } else if rest == 7 || rest == 8 {
-            4
-        } else {
-            6
-        };
+        let (u, out, columns) = (&u[c * pitch..], &mut out[c..], columns_at_once(width - c));
         c += columns;
         if P == 4 && columns > 3 && !wide {
             for half in [0, 2] {
-                let (at, out) = ([at[half], at[half + 1]], &mut out[half * width + c - columns..]);
-                tile::<T, L, FMA, 2>(x, at, features, u, pitch, out, width, columns);
+                let (at, out) = ([at[half], at[half + 1]], &mut out[half * width..]);
+                write_tile(tile::<T, L, FMA, 2>(x, at, features, u, pitch, columns), columns, out, width);
             }
         } else {
-            tile::<T, L, FMA, P>(x, at, features, u, pitch, &mut out[c - columns..], width, columns);
+            write_tile(tile::<T, L, FMA, P>(x, at, features, u, pitch, columns), columns, out, width);
         }
     }
 }
 
 /// P points against 1 to 6 columns.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "the shapes of three arrays")]
 fn tile<T: Real, const L: usize, const FMA: bool, const P: usize>(
     x: &[T],
     at: [usize; P],
     features: usize,
     u: &[T],
     pitch: usize,
-    out: &mut [f64],
-    width: usize,
     columns: usize,
-) {
+) -> [[T; 8]; P] {
     match columns {
-        6 => dots::<T, L, FMA, P, 6>(x, at, features, u, pitch, out, width),
-        5 => dots::<T, L, FMA, P, 5>(x, at, features, u, pitch, out, width),
-        4 => dots::<T, L, FMA, P, 4>(x, at, features, u, pitch, out, width),
-        3 => dots::<T, L, FMA, P, 3>(x, at, features, u, pitch, out, width),
-        2 => dots::<T, L, FMA, P, 2>(x, at, features, u, pitch, out, width),
-        _ => dots::<T, L, FMA, P, 1>(x, at, features, u, pitch, out, width),
+        6 => dots::<T, L, FMA, P, 6>(x, at, features, u, pitch),
+        5 => dots::<T, L, FMA, P, 5>(x, at, features, u, pitch),
+        4 => dots::<T, L, FMA, P, 4>(x, at, features, u, pitch),
+        3 => dots::<T, L, FMA, P, 3>(x, at, features, u, pitch),
+        2 => dots::<T, L, FMA, P, 2>(x, at, features, u, pitch),
+        _ => dots::<T, L, FMA, P, 1>(x, at, features, u, pitch),
+    }
+}
+
+/// The first C numbers of each point, into rows of `width`.
+#[inline(always)]
+fn write<T: Real, const P: usize, const C: usize>(totals: [[T; 8]; P], out: &mut [f64], width: usize) {
+    for p in 0..P {
+        let mut scores = [0.0; C];
+        for c in 0..C {
+            scores[c] = totals[p][c].into();
+        }
+        put(out, p * width, scores);
+    }
+}
+
+#[inline(always)]
+fn write_tile<T: Real, const P: usize>(totals: [[T; 8]; P], columns: usize, out: &mut [f64], width: usize) {
+    match columns {
+        6 => write::<T, P, 6>(totals, out, width),
+        5 => write::<T, P, 5>(totals, out, width),
+        4 => write::<T, P, 4>(totals, out, width),
+        3 => write::<T, P, 3>(totals, out, width),
+        2 => write::<T, P, 2>(totals, out, width),
+        _ => write::<T, P, 1>(totals, out, width),
+    }
+}
+
+/// For each point which column has the largest product with it, and that product: what [`Scores`] and a look at them
+/// would tell, but while they are in registers.
+pub(crate) struct Nearest<'a, T> {
+    pub x: &'a [T],
+    pub features: usize,
+    pub u: &'a Packed<T>,
+    /// A product that is smaller than the largest by no more than this, relative to it, is as good: the first is taken.
+    pub tie: f64,
+    pub to: &'a mut [u32],
+    pub strength: &'a mut [f64],
+}
+
+impl<T> Nearest<'_, T> {
+    /// Whether it knows how.
+    pub(crate) fn can(u: &Packed<T>) -> bool {
+        matches!(u, Packed::Dots { width: 1..=8, .. })
+    }
+}
+
+/// All products of P points with up to 8 columns.
+#[inline(always)]
+fn products<T: Real, const L: usize, const FMA: bool, const P: usize>(
+    x: &[T],
+    at: [usize; P],
+    features: usize,
+    u: &[T],
+    pitch: usize,
+    width: usize,
+) -> [[T; 8]; P] {
+    let columns = columns_at_once(width);
+    let mut all = tile::<T, L, FMA, P>(x, at, features, u, pitch, columns);
+    if columns < width {
+        let rest = tile::<T, L, FMA, P>(x, at, features, &u[columns * pitch..], pitch, width - columns);
+        for p in 0..P {
+            // Seven or eight columns: four and the others.
+            let [a, b, c, d, ..] = rest[p];
+            (all[p][4], all[p][5], all[p][6], all[p][7]) = (a, b, c, d);
+        }
+    }
+    all
+}
+
+impl<T: Real> Kernel for Nearest<'_, T> {
+    type T = T;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        let Nearest { x, features, u, tie, to, strength } = self;
+        let Packed::Dots { rows, pitch, width } = u else { unreachable!("asked by `can`") };
+        assert!(x.len() >= to.len() * features && strength.len() == to.len() && features >= L && *width <= 8);
+        let mut nowhere = [T::default(); 8];
+        for c in *width..8 {
+            nowhere[c] = T::of(f64::NEG_INFINITY);
+        }
+        let mut p = 0;
+        while p < to.len() {
+            // The last two points once more where one is left over.
+            let first = p.min(to.len().saturating_sub(2));
+            let second = (first + 1).min(to.len() - 1);
+            prefetch(x, first * features, 2 * features);
+            let at = [first * features, second * features];
+            let mut all = products::<T, L, FMA, 2>(x, at, features, rows, *pitch, *width);
+            for (row, p) in [first, second].into_iter().enumerate() {
+                for c in 0..8 {
+                    all[row][c] = all[row][c].add(nowhere[c]);
+                }
+                let (column, product) = first_largest::<T, FMA>(all[row], tie);
+                to[p] = column as u32;
+                strength[p] = product.into();
+            }
+            p += 2;
+        }
     }
 }
 
@@ -341,12 +438,14 @@ impl<T: Real> Kernel for Left<'_, T> {
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) -> f64 {
         let Left { x, scale, u, v } = self;
+        let u = &u[..x.len()];
         let mut sums = [0.0f64; L];
         let whole = x.len() / L * L;
         for f in (0..whole).step_by(L) {
+            let (x, u): ([T; L], [f64; L]) = (load(x, f), load(u, f));
             for l in 0..L {
-                let x: f64 = x[f + l].into();
-                let left = x * scale - v * u[f + l];
+                let x: f64 = x[l].into();
+                let left = x * scale - v * u[l];
                 sums[l] = sums[l].plus::<FMA>(left, left);
             }
         }
@@ -395,7 +494,8 @@ impl<T: Real> Kernel for Extend<'_, T> {
     fn run<const L: usize, const FMA: bool>(self) {
         let Extent { least, most, nothing } = self.extent;
         let features = least.len();
-        let (most, nothing) = (&mut most[..features], &mut nothing[..features]);
+        // As slices: through the vectors each number would be stored before the next is loaded.
+        let (least, most, nothing) = (&mut least[..], &mut most[..features], &mut nothing[..features]);
         for point in self.x.chunks_exact(features.max(1)) {
             for f in 0..features {
                 let x = point[f];

@@ -7,12 +7,14 @@
 pub(crate) mod dense;
 pub mod machine;
 mod pages;
+mod reduce;
 pub(crate) mod sparse;
 pub(crate) mod tall;
 
 use std::sync::OnceLock;
 
 pub(crate) use pages::with_room;
+use reduce::{first_largest, sums_of_lanes};
 
 /// The two floating-point formats that data come in.
 pub trait Real:
@@ -259,48 +261,6 @@ fn prefetch<T>(x: &[T], at: usize, count: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (x, at, count);
-}
-
-/// Adds pairs of lanes of two vectors that hold `groups` groups of lanes each: the groups of a, then those of b, of
-/// half the length.
-#[inline(always)]
-fn merge<T: Real, const L: usize>(a: [T; L], b: [T; L], groups: usize) -> [T; L] {
-    let half = L / groups / 2;
-    let (mut first, mut second) = ([T::default(); L], [T::default(); L]);
-    for g in 0..groups {
-        for l in 0..half {
-            let (at, from) = (g * half + l, 2 * g * half + l);
-            (first[at], second[at]) = (a[from], a[from + half]);
-            (first[L / 2 + at], second[L / 2 + at]) = (b[from], b[from + half]);
-        }
-    }
-    for l in 0..L {
-        first[l] = first[l].add(second[l]);
-    }
-    first
-}
-
-/// Sums of the lanes of C ≤ 8 vectors, all at once: a third of the shuffles that one after the other would take.
-#[inline(always)]
-fn sums_of_lanes<T: Real, const L: usize, const C: usize>(vectors: [[T; L]; C]) -> [T; 8] {
-    const { assert!(C <= 8 && (L == 2 || L == 4 || L == 8 || L == 16)) };
-    let mut x = [[T::default(); L]; 8];
-    x[..C].copy_from_slice(&vectors);
-    for v in 0..4 {
-        x[v] = merge(x[2 * v], x[2 * v + 1], 1);
-    }
-    if L >= 4 {
-        x[0] = merge(x[0], x[1], 2);
-        x[1] = merge(x[2], x[3], 2);
-    }
-    if L >= 8 {
-        x[0] = merge(x[0], x[1], 4);
-    }
-    let mut sums = [T::default(); 8];
-    for c in 0..8 {
-        sums[c] = if L == 16 { x[0][2 * c].add(x[0][2 * c + 1]) } else { x[c / L][c % L] };
-    }
-    sums
 }
 
 /// Sum of the lanes in a fixed order.

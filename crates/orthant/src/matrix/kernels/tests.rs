@@ -57,6 +57,19 @@ fn dense_kernels_match<T: Real>() {
             for form in forms() {
                 let mut out = vec![f64::NAN; points * width];
                 run_form(form, dense::Scores { x: &xt, features, list: None, u: &packed, out: &mut out });
+                if dense::Nearest::can(&packed) {
+                    let (mut near, mut strength) = (vec![9; points], vec![f64::NAN; points]);
+                    let (u, to) = (&packed, &mut near);
+                    let nearest =
+                        dense::Nearest { x: &xt, features, u, tie: 1e-6, to, strength: &mut strength };
+                    run_form(form, nearest);
+                    for (p, scores) in out.chunks_exact(width).enumerate() {
+                        // Whole numbers: many are equal, and the first counts.
+                        let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                        let first = scores.iter().position(|&s| s == most).unwrap();
+                        assert_eq!((near[p] as usize, strength[p]), (first, most), "{form} nearest");
+                    }
+                }
                 let list: Vec<u32> = (0..points as u32).rev().filter(|p| p % 3 != 1).collect();
                 let mut some = vec![f64::NAN; list.len() * width];
                 let scores =
@@ -113,6 +126,48 @@ fn dense_kernels_match<T: Real>() {
                     }
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn lanes_meet_as_in_plain_loops() {
+    fn sums<T: Real, const L: usize, const C: usize>() {
+        let x = numbers(L * C, 5);
+        let mut vectors = [[T::default(); L]; C];
+        for c in 0..C {
+            for l in 0..L {
+                vectors[c][l] = T::of(x[c * L + l]);
+            }
+        }
+        let plain = reduce::plain_sums(vectors);
+        assert_eq!(reduce::sums_of_lanes::<T, L, false, C>(vectors), plain);
+        if forms().len() > 1 {
+            assert_eq!(reduce::sums_of_lanes::<T, L, true, C>(vectors), plain, "{L} lanes of {C}");
+        }
+    }
+    sums::<f32, 4, 3>();
+    sums::<f32, 8, 1>();
+    sums::<f32, 8, 8>();
+    sums::<f32, 16, 6>();
+    sums::<f64, 2, 5>();
+    sums::<f64, 4, 6>();
+    sums::<f64, 8, 7>();
+
+    let none = f32::NEG_INFINITY;
+    let cases: [([f32; 8], usize); 6] = [
+        ([1.0, 2.0, 2.0, 1.0, 0.0, -1.0, none, none], 1),
+        ([1.0, 1.0 - 5e-7, 1.0 + 5e-7, 0.0, 0.0, 0.0, 0.0, 0.0], 0),
+        ([0.9, 1.0 - 5e-7, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0], 1),
+        ([1.0 - 5e-6, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], 7),
+        ([-3.0, -2.0, -2.0, -4.0, none, none, none, none], 1),
+        ([0.0, 0.0, none, none, none, none, none, none], 0),
+    ];
+    for (x, first) in cases {
+        assert_eq!(reduce::plain_first_largest(x, 1e-6), (first, x[first]));
+        assert_eq!(reduce::plain_first_largest(x.map(f64::from), 1e-6), (first, f64::from(x[first])));
+        if forms().len() > 1 {
+            assert_eq!(first_largest::<f32, true>(x, 1e-6), (first, x[first]));
         }
     }
 }

@@ -331,19 +331,28 @@ impl<P: Points> Assigning<'_, P> {
     /// Labels all points, for all starts, where nothing counts but which score is the largest.
     fn choose_plainly(&self, block: &mut Block, room: &mut Room) {
         let Assigning { data, count, k, .. } = *self;
-        let norms2 = &data.norms2[block.rows.clone()];
-        let here = block.offset..block.offset + norms2.len();
+        let rows = block.rows.clone();
+        let Room { scores, to, strength, .. } = room;
+        if count > 1 || !data.points.nearest(rows.clone(), self.packed(), to, strength) {
+            scores.resize(to.len() * k, 0.0);
+            data.points.scores(rows.clone(), None, self.packed(), scores);
+            for (entry, scores) in scores.chunks_exact(k).enumerate() {
+                let i = largest(scores, P::T::TIE);
+                to[entry] = (entry % count * k + i) as u32;
+                strength[entry] = scores[i];
+            }
+        }
+        let here = block.offset..block.offset + rows.len();
         for (r, labels) in block.chunk.labels.iter_mut().enumerate() {
             let mut changed = 0;
-            for (p, (label, norm2)) in labels[here.clone()].iter_mut().zip(norms2).enumerate() {
-                let entry = p * count + r;
-                let scores = &room.scores[entry * k..(entry + 1) * k];
-                let i = largest(scores, P::T::TIE);
-                let new = if *norm2 > 0.0 { i as i32 } else { -1 };
+            let to = to[r..].iter_mut().step_by(count);
+            for ((label, to), norm2) in
+                labels[here.clone()].iter_mut().zip(to).zip(&data.norms2[rows.clone()])
+            {
+                *to = if *norm2 > 0.0 { *to } else { NOWHERE };
+                let new = if *norm2 > 0.0 { *to as i32 - (r * k) as i32 } else { -1 };
                 changed += usize::from(*label != new);
                 *label = new;
-                room.to[entry] = if *norm2 > 0.0 { (r * k + i) as u32 } else { NOWHERE };
-                room.strength[entry] = scores[i];
             }
             block.part.changed[r] += changed;
         }
@@ -434,15 +443,13 @@ impl<P: Points> Assigning<'_, P> {
                 self.choose_roughly(&mut block, rough, &mut room);
             }
             let some = self.rough.is_some() || self.drops.is_some();
-            if !some || !room.scored.is_empty() {
+            if !some && rule != Rule::Euclid && block.chunk.leads.is_empty() {
+                self.choose_plainly(&mut block, &mut room);
+            } else if !some || !room.scored.is_empty() {
                 room.scores.resize(rows.len() * width, 0.0);
                 let list = Some(room.scored.as_slice()).filter(|_| some);
                 data.points.scores(rows.clone(), list, self.packed(), &mut room.scores);
-                if some || rule == Rule::Euclid || !block.chunk.leads.is_empty() {
-                    self.choose(&mut block, some, &mut room);
-                } else {
-                    self.choose_plainly(&mut block, &mut room);
-                }
+                self.choose(&mut block, some, &mut room);
             }
             match rule {
                 Rule::Power => self.tally(rows.clone(), &mut room, &mut part, |_, w, s| (w * s, w * s * s)),

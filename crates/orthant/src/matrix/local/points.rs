@@ -28,6 +28,18 @@ pub(crate) trait Points: Send + Sync {
     /// The products of points with all columns: of `rows`, or of those that `list` names, counted from the first.
     fn scores(&self, rows: Range<usize>, list: Option<&[u32]>, u: &Self::Packed, out: &mut [f64]);
 
+    /// For each of `rows` the column with the largest score and that score; of those as large, up to the format's
+    /// [`Real::TIE`], the first. False where it takes `scores` to tell.
+    fn nearest(
+        &self,
+        _rows: Range<usize>,
+        _u: &Self::Packed,
+        _to: &mut [u32],
+        _strength: &mut [f64],
+    ) -> bool {
+        false
+    }
+
     /// A skinny matrix as a hasty `scores` reads it.
     type Rough: Send + Sync;
     /// None where `scores` is as fast.
@@ -203,6 +215,15 @@ impl<T: Real> Points for Dense<'_, T> {
 
     fn scores(&self, rows: Range<usize>, list: Option<&[u32]>, u: &Self::Packed, out: &mut [f64]) {
         run(dense::Scores { x: self.slice(rows), features: self.features(), list, u, out });
+    }
+
+    fn nearest(&self, rows: Range<usize>, u: &Self::Packed, to: &mut [u32], strength: &mut [f64]) -> bool {
+        let can = dense::Nearest::can(u);
+        if can {
+            let (x, features) = (self.slice(rows), self.features());
+            run(dense::Nearest { x, features, u, tie: T::TIE, to, strength });
+        }
+        can
     }
 
     fn columns<'m>(&self, u: &'m Mat) -> Cow<'m, Mat> {

@@ -1,0 +1,156 @@
+//! Eight numbers from eight vectors, and the largest of eight: where lanes meet.
+//!
+//! The only instructions here that are named instead of left to the compiler: it makes jumps and single numbers of
+//! what are a few shuffles, and these took half the time of a pass over points with few features. The plain forms serve
+//! all other machines, and the tests.
+
+use super::Real;
+
+/// Sums of the lanes of C ≤ 8 vectors; zero beyond.
+#[inline(always)]
+pub(super) fn sums_of_lanes<T: Real, const L: usize, const FMA: bool, const C: usize>(
+    vectors: [[T; L]; C],
+) -> [T; 8] {
+    const { assert!(C <= 8) };
+    #[cfg(target_arch = "x86_64")]
+    if FMA && size_of::<T>() == 4 && L >= 8 {
+        let mut x = [[0.0f32; 8]; 8];
+        for c in 0..C {
+            x[c] = fold(vectors[c]);
+        }
+        // SAFETY: x86-64 machines are said to fuse only after they were asked for AVX2.
+        return as_eight(unsafe { x86::sums_f32(x) });
+    }
+    #[cfg(target_arch = "x86_64")]
+    if FMA && size_of::<T>() == 8 && L >= 4 {
+        let mut x = [[0.0f64; 4]; 8];
+        for c in 0..C {
+            x[c] = fold(vectors[c]);
+        }
+        // SAFETY: as above.
+        return as_eight(unsafe { x86::sums_f64(x) });
+    }
+    plain_sums(vectors)
+}
+
+#[inline(always)]
+pub(super) fn plain_sums<T: Real, const L: usize, const C: usize>(vectors: [[T; L]; C]) -> [T; 8] {
+    let mut sums = [T::default(); 8];
+    for c in 0..C {
+        sums[c] = super::lanes(vectors[c]);
+    }
+    sums
+}
+
+/// The first of eight numbers that is no smaller than the largest by more than `tie` relative to it, and its place.
+#[inline(always)]
+pub(super) fn first_largest<T: Real, const FMA: bool>(x: [T; 8], tie: f64) -> (usize, T) {
+    #[cfg(target_arch = "x86_64")]
+    if FMA && size_of::<T>() == 4 {
+        // SAFETY: as above.
+        let first = unsafe { x86::first_largest_f32(eight_of(x), tie as f32) };
+        return (first, x[first]);
+    }
+    plain_first_largest(x, tie)
+}
+
+#[inline(always)]
+pub(super) fn plain_first_largest<T: Real>(x: [T; 8], tie: f64) -> (usize, T) {
+    let mut best = x[0];
+    for c in 1..8 {
+        best = if x[c] > best { x[c] } else { best };
+    }
+    let best: f64 = best.into();
+    let enough = T::of(best - tie * best.abs());
+    let mut first = 0;
+    for c in (0..8).rev() {
+        first = if x[c] >= enough { c } else { first };
+    }
+    (first, x[first])
+}
+
+/// The same numbers in a type that is known: `T` is `A` where this is called.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn eight_of<T: Real, A: Real>(x: [T; 8]) -> [A; 8] {
+    const { assert!(size_of::<T>() == size_of::<A>() || size_of::<T>() != 4) };
+    let mut same = [A::default(); 8];
+    for c in 0..8 {
+        same[c] = A::of(x[c].into());
+    }
+    same
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn as_eight<T: Real, A: Real>(x: [A; 8]) -> [T; 8] {
+    let mut same = [T::default(); 8];
+    for c in 0..8 {
+        same[c] = T::of(x[c].into());
+    }
+    same
+}
+
+/// A vector of L lanes as one of H ≤ L, whose lanes are sums of some of its own.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn fold<T: Real, A: Real, const L: usize, const H: usize>(x: [T; L]) -> [A; H] {
+    let mut sums = [A::default(); H];
+    for l in 0..L {
+        sums[l % H] = if l < H { A::of(x[l].into()) } else { sums[l % H].add(A::of(x[l].into())) };
+    }
+    sums
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn sums_f32(x: [[f32; 8]; 8]) -> [f32; 8] {
+        // SAFETY: arrays of eight numbers are read and written whole.
+        unsafe {
+            let v = |c: usize| _mm256_loadu_ps(x[c].as_ptr());
+            let first = _mm256_hadd_ps(_mm256_hadd_ps(v(0), v(1)), _mm256_hadd_ps(v(2), v(3)));
+            let second = _mm256_hadd_ps(_mm256_hadd_ps(v(4), v(5)), _mm256_hadd_ps(v(6), v(7)));
+            let low = _mm256_permute2f128_ps::<0x20>(first, second);
+            let high = _mm256_permute2f128_ps::<0x31>(first, second);
+            let mut sums = [0.0; 8];
+            _mm256_storeu_ps(sums.as_mut_ptr(), _mm256_add_ps(low, high));
+            sums
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn sums_f64(x: [[f64; 4]; 8]) -> [f64; 8] {
+        // SAFETY: arrays of four or eight numbers are read and written whole.
+        unsafe {
+            let v = |c: usize| _mm256_loadu_pd(x[c].as_ptr());
+            let four = |c: usize| {
+                let (a, b) = (_mm256_hadd_pd(v(c), v(c + 1)), _mm256_hadd_pd(v(c + 2), v(c + 3)));
+                _mm256_add_pd(_mm256_permute2f128_pd::<0x20>(a, b), _mm256_permute2f128_pd::<0x31>(a, b))
+            };
+            let mut sums = [0.0; 8];
+            _mm256_storeu_pd(sums.as_mut_ptr(), four(0));
+            _mm256_storeu_pd(sums.as_mut_ptr().add(4), four(4));
+            sums
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn first_largest_f32(x: [f32; 8], tie: f32) -> usize {
+        // SAFETY: an array of eight numbers is read whole.
+        let x = unsafe { _mm256_loadu_ps(x.as_ptr()) };
+        let most = _mm256_max_ps(x, _mm256_permute2f128_ps::<1>(x, x));
+        let most = _mm256_max_ps(most, _mm256_permute_ps::<0b0100_1110>(most));
+        let most = _mm256_max_ps(most, _mm256_permute_ps::<0b1011_0001>(most));
+        let size = _mm256_andnot_ps(_mm256_set1_ps(-0.0), most);
+        let enough = _mm256_fnmadd_ps(_mm256_set1_ps(tie), size, most);
+        let as_good = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GE_OQ>(x, enough));
+        // At least the largest is.
+        (as_good.trailing_zeros() as usize).min(7)
+    }
+}
