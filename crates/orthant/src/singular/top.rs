@@ -73,6 +73,21 @@ pub(super) fn orthonormalize(basis: &[Vec<f64>], block: Columns) -> Columns {
     kept
 }
 
+/// `QᵀAQ` for a basis that has grown, from what it was before and the images AQ.
+fn extended(before: Mat, basis: &[Vec<f64>], images: &[Vec<f64>]) -> Mat {
+    let (known, size) = (before.rows, basis.len());
+    let new = |i: usize| -> Vec<f64> {
+        // Both products, which rounding makes unequal.
+        let entry = |j: usize| 0.5 * (dot(&basis[i], &images[j]) + dot(&basis[j], &images[i]));
+        (0..=i).map(entry).collect()
+    };
+    let rows: Vec<Vec<f64>> = (known..size).into_par_iter().map(new).collect();
+    Mat::from_fn(size, size, |i, j| {
+        let (i, j) = (i.max(j), i.min(j));
+        if i < known { before[(i, j)] } else { rows[i - known][j] }
+    })
+}
+
 /// The k largest singular values of M with their left vectors.
 pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
     let mut store = data.store()?;
@@ -100,12 +115,11 @@ pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
     // A·Q for A = MMᵀ, column by column with the basis.
     let mut images = to_columns(&store.normal(&to_mat(&basis, m))?);
 
+    let mut projected = Mat::zeros(0, 0);
     for step in 0.. {
         // Rayleigh–Ritz on the whole basis.
         let size = basis.len();
-        let rows: Vec<Vec<f64>> =
-            basis.par_iter().map(|q| images.iter().map(|image| dot(q, image)).collect()).collect();
-        let projected = Mat::from_fn(size, size, |i, j| 0.5 * (rows[i][j] + rows[j][i]));
+        projected = extended(projected, &basis, &images);
         let (values, vectors) = projected.symmetric_eigen();
         let combine = |of: &Columns, count: usize| -> Columns {
             (0..count)
@@ -149,6 +163,7 @@ pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
             // Start again from the best part of the basis.
             let keep = (3 * wanted).min(size);
             (basis, images) = (combine(&basis, keep), combine(&images, keep));
+            projected = Mat::from_fn(keep, keep, |i, j| if i == j { values[i] } else { 0.0 });
         }
         images.extend(to_columns(&store.normal(&to_mat(&extension, m))?));
         basis.extend(extension);

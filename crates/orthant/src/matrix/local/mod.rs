@@ -222,6 +222,12 @@ fn split<'s, X>(mut array: &'s mut [X], chunks: &[Range<usize>], stride: usize) 
         .collect()
 }
 
+/// Bytes of a skinny matrix that stay in the cache while all points go by.
+const CACHED: usize = 512 << 10;
+
+/// Columns that the products of points with many columns take at a time, in every form.
+const TILE: usize = 24;
+
 impl<P: Points> Data for Local<P> {
     fn shape(&self) -> Shape {
         self.points.shape()
@@ -263,14 +269,16 @@ impl<P: Points> Data for Local<P> {
     }
 
     fn gram(&self) -> Result<Mat> {
-        let n = self.points.shape().points;
+        let Shape { points: n, features, .. } = self.points.shape();
         let mut gram = Mat::zeros(n, n);
-        // A group of points at a time is the skinny matrix that all points are multiplied with.
-        const GROUP: usize = 64;
-        for from in (0..n).step_by(GROUP) {
-            let group: Vec<usize> = (from..(from + GROUP).min(n)).collect();
+        // A group of points at a time is the skinny matrix that the points from there on are multiplied with: as many as
+        // fit the cache, in whole tiles of the kernel.
+        let most = (CACHED / (8 * features.max(1)) / TILE * TILE).clamp(TILE, 3 * TILE);
+        for from in (0..n).step_by(most) {
+            let group: Vec<usize> = (from..(from + most).min(n)).collect();
             let packed = self.points.pack_exact(&self.gather(&group)?, self.facts.scale);
-            let parts = in_order(self.chunks(group.len()), |chunk| {
+            let chunks = self.chunks(group.len()).into_iter().map(|c| c.start.max(from)..c.end);
+            let parts = in_order(chunks.filter(|c| !c.is_empty()).collect(), |chunk| {
                 let mut scores = vec![0.0; chunk.len() * group.len()];
                 for rows in self.blocks(chunk.clone()) {
                     let range =
@@ -280,8 +288,10 @@ impl<P: Points> Data for Local<P> {
                 scores
             });
             for (j, scores) in parts.concat().chunks_exact(group.len()).enumerate() {
+                let j = from + j;
                 for (score, &i) in scores.iter().zip(&group) {
-                    gram[(j, i)] = score * self.root_weight(j) * self.root_weight(i);
+                    let entry = score * self.root_weight(j) * self.root_weight(i);
+                    (gram[(j, i)], gram[(i, j)]) = (entry, entry);
                 }
             }
         }
