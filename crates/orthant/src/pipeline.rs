@@ -328,9 +328,9 @@ impl Batch<'_> {
         if !unknown.is_empty() {
             let guesses: Vec<&Mat> = unknown.iter().map(|&run| &conclusions[run].centroids).collect();
             let store = state.store();
-            let found = dominant_within(problem.data, store, &unknown, &Mat::beside(&guesses), TOLD)?;
-            for (&run, sigma2) in unknown.iter().zip(found.sigma2.chunks_exact(job.k)) {
-                explained[run] = Some(sigma2.iter().sum());
+            let found = dominant_within(problem.data, store, &unknown, &guesses, TOLD)?;
+            for (&run, found) in unknown.iter().zip(found) {
+                explained[run] = Some(found.sigma2.iter().sum());
             }
         }
         let mut finished = vec![];

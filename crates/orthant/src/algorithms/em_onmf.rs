@@ -51,8 +51,15 @@ impl Model for Directions {
         (problem.facts().norm2 - value).max(0.0)
     }
 
-    fn exact(&self, problem: &Problem, store: &mut dyn Store, runs: &[usize], u: Mat) -> Result<Option<Mat>> {
-        Ok(Some(dominant_within(problem.data, store, runs, &u, EXACT)?.u))
+    fn exact(
+        &self,
+        problem: &Problem,
+        store: &mut dyn Store,
+        runs: &[usize],
+        guesses: &[&Mat],
+    ) -> Result<Option<Vec<Mat>>> {
+        let found = dominant_within(problem.data, store, runs, guesses, EXACT)?;
+        Ok(Some(found.into_iter().map(|found| found.u).collect()))
     }
 }
 

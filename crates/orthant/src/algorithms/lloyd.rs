@@ -40,8 +40,8 @@ pub(super) trait Model: Send + Sync {
         _problem: &Problem,
         _store: &mut dyn Store,
         _runs: &[usize],
-        _guess: Mat,
-    ) -> Result<Option<Mat>> {
+        _guesses: &[&Mat],
+    ) -> Result<Option<Vec<Mat>>> {
         Ok(None)
     }
     /// The objective of a run's partition, where it is not that of the last pass.
@@ -136,7 +136,6 @@ impl<'a, M: Model> Lloyd<'a, M> {
 
 impl<M: Model> State for Lloyd<'_, M> {
     fn step(&mut self, active: &[usize]) -> Result<Vec<Progress>> {
-        let k = self.problem.k;
         let points = self.problem.data.shape().points;
         let norm2 = self.problem.facts().norm2;
         let u: Vec<&Mat> = active.iter().map(|&run| &self.runs[run].u).collect();
@@ -178,11 +177,11 @@ impl<M: Model> State for Lloyd<'_, M> {
         // Labels that repeat under approximate centroids are not yet those of the method.
         if !repeated.is_empty() {
             let runs: Vec<usize> = repeated.iter().map(|(_, run, _)| *run).collect();
-            let guess = Mat::beside(&runs.iter().map(|&run| &self.runs[run].u).collect::<Vec<_>>());
-            match self.model.exact(self.problem, &mut *self.store, &runs, guess)? {
+            let guesses: Vec<&Mat> = runs.iter().map(|&run| &self.runs[run].u).collect();
+            match self.model.exact(self.problem, &mut *self.store, &runs, &guesses)? {
                 Some(exact) => {
-                    for (at, (_, run, weight)) in repeated.iter().enumerate() {
-                        self.runs[*run].u = exact.columns(at * k..(at + 1) * k);
+                    for (exact, (_, run, weight)) in exact.into_iter().zip(&repeated) {
+                        self.runs[*run].u = exact;
                         self.runs[*run].exact = true;
                         self.mend(*run, weight)?;
                     }

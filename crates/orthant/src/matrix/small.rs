@@ -155,13 +155,31 @@ impl Mat {
         self.dot(self)
     }
 
+    /// The sum of `f(a, b)` over the entries of each column of A and B.
+    fn column_sums(&self, b: &Mat, f: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+        assert_eq!((self.rows, self.cols), (b.rows, b.cols));
+        // Several rows at a time: k numbers alone would not fill a vector.
+        let size = ROWS * self.cols;
+        let mut sums = vec![0.0; size];
+        for (a, b) in self.data.chunks(size.max(1)).zip(b.data.chunks(size.max(1))) {
+            sums.iter_mut().zip(a).zip(b).for_each(|((sum, &a), &b)| *sum += f(a, b));
+        }
+        (0..self.cols).map(|i| (0..ROWS).map(|row| sums[row * self.cols + i]).sum()).collect()
+    }
+
     /// Squared norms of the columns.
     pub fn column_norms2(&self) -> Vec<f64> {
-        // Several rows at a time: k numbers alone would not fill a vector.
-        let mut sums = vec![0.0; ROWS * self.cols];
-        let rows = self.data.chunks(sums.len().max(1));
-        rows.for_each(|rows| sums.iter_mut().zip(rows).for_each(|(sum, x)| *sum += x * x));
-        (0..self.cols).map(|i| (0..ROWS).map(|row| sums[row * self.cols + i]).sum()).collect()
+        self.column_sums(self, |x, _| x * x)
+    }
+
+    /// `aᵢᵀbᵢ` of all columns.
+    pub fn column_dots(&self, b: &Mat) -> Vec<f64> {
+        self.column_sums(b, |x, y| x * y)
+    }
+
+    /// `‖aᵢ − bᵢ‖²` of all columns.
+    pub fn column_distances2(&self, b: &Mat) -> Vec<f64> {
+        self.column_sums(b, |x, y| (x - y) * (x - y))
     }
 
     /// Every entry through `f`.

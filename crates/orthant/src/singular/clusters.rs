@@ -18,13 +18,7 @@ impl Space for OfFeatures<'_> {
     }
 
     fn dots(&self, a: &Mat, b: &Mat) -> Vec<f64> {
-        let mut dots = vec![0.0; a.cols];
-        for (a, b) in a.data.chunks_exact(a.cols.max(1)).zip(b.data.chunks_exact(b.cols.max(1))) {
-            for (dot, (x, y)) in dots.iter_mut().zip(a.iter().zip(b)) {
-                *dot += x * y;
-            }
-        }
-        dots
+        a.column_dots(b)
     }
 
     fn add(&self, y: &mut Mat, s: &[f64], x: &Mat) {
@@ -44,32 +38,35 @@ impl Space for OfFeatures<'_> {
 /// (features × starts·k). Columns of `u` that are zero stay so unless their cluster has points that
 /// an all-positive guess reaches, which it then starts from.
 pub fn dominant(data: &dyn Data, store: &mut dyn Store, starts: &[usize], u: &Mat) -> Result<Dominant> {
-    dominant_within(data, store, starts, u, 1e-10)
+    let k = u.cols / starts.len().max(1);
+    let guesses: Vec<Mat> = (0..starts.len()).map(|r| u.columns(r * k..(r + 1) * k)).collect();
+    let found = dominant_within(data, store, starts, &guesses.iter().collect::<Vec<_>>(), 1e-10)?;
+    Ok(Dominant {
+        u: Mat::beside(&found.iter().map(|f| &f.u).collect::<Vec<_>>()),
+        sigma2: found.iter().flat_map(|f| f.sigma2.iter().copied()).collect(),
+        passes: found.iter().map(|f| f.passes).max().unwrap_or(0),
+    })
 }
 
-/// As [`dominant()`], until every residual is at most `tolerance·σ²` (float32: no finer than the format allows). The
+/// As [`dominant()`] for each start with a guess of its own (features × k), until every residual is at most `tolerance·σ²` (float32: no finer than the format allows). The
 /// error of the vectors is about that, that of σ² about its square.
 pub fn dominant_within(
     data: &dyn Data,
     store: &mut dyn Store,
     starts: &[usize],
-    u: &Mat,
+    guesses: &[&Mat],
     tolerance: f64,
-) -> Result<Dominant> {
-    let (width, k) = (u.cols, u.cols / starts.len().max(1));
-    let guesses: Vec<Mat> = (0..starts.len()).map(|r| u.columns(r * k..(r + 1) * k)).collect();
-    if let Some(found) = store.dominant(k, &guesses.iter().collect::<Vec<_>>(), tolerance, starts)? {
-        return Ok(Dominant {
-            u: Mat::beside(&found.iter().map(|f| &f.u).collect::<Vec<_>>()),
-            sigma2: found.iter().flat_map(|f| f.sigma2.iter().copied()).collect(),
-            passes: found.iter().map(|f| f.passes).max().unwrap_or(0),
-        });
+) -> Result<Vec<Dominant>> {
+    let k = guesses.first().map_or(0, |guess| guess.cols);
+    if let Some(found) = store.dominant(k, guesses, tolerance, starts)? {
+        return Ok(found);
     }
     let tolerance = match data.shape().precision {
         Precision::F64 => tolerance,
         Precision::F32 => tolerance.max(1e-5),
     };
-    let mut u = u.clone().with_unit_columns();
+    let mut u = Mat::beside(guesses).with_unit_columns();
+    let width = u.cols;
     // A constant vector meets every nonzero nonnegative point; data of any sign need one that no cluster is
     // likely to be orthogonal to. A little of it goes into every guess, which could otherwise be caught in a part
     // of its cluster that shares no feature with the rest.
@@ -103,5 +100,13 @@ pub fn dominant_within(
     let sigma2 = lambda.iter().map(|l| l.max(0.0)).collect::<Vec<_>>();
     let empty: Vec<f64> = sigma2.iter().map(|&l| if l > 0.0 { 1.0 } else { 0.0 }).collect();
     u.scale_columns(&empty);
-    Ok(Dominant { u, sigma2, passes: passes + products })
+    let of = |r: usize| {
+        let columns = r * k..(r + 1) * k;
+        Dominant {
+            u: u.columns(columns.clone()),
+            sigma2: sigma2[columns].to_vec(),
+            passes: passes + products,
+        }
+    };
+    Ok((0..starts.len()).map(of).collect())
 }

@@ -163,10 +163,10 @@ fn assign<P: Points>(
     };
     match rule {
         // Σ w·mᵀu/‖m‖ of a cluster is the product of its sum with its direction.
-        Rule::Cosine => assigned.value = products(u, &assigned.sums),
+        Rule::Cosine => assigned.value = u.column_dots(&assigned.sums),
         // Σ w‖m − c‖² = Σ w‖m‖² − 2(Σ wm)ᵀc + Σ w‖c‖²
         Rule::Euclid => {
-            let products = products(u, &assigned.sums);
+            let products = u.column_dots(&assigned.sums);
             for (i, value) in assigned.value.iter_mut().enumerate() {
                 *value -= 2.0 * (products[i] - assigned.weight[i] * pass.half_norms2[i]);
                 *value = value.max(0.0);
@@ -182,15 +182,6 @@ fn assign<P: Points>(
 
 /// Where no more than one in so many points has changed its cluster, sums follow the single points.
 const FEW: usize = 4;
-
-/// `aᵢᵀbᵢ` of all columns.
-fn products(a: &Mat, b: &Mat) -> Vec<f64> {
-    let mut products = vec![0.0; a.cols];
-    for (a, b) in a.data.chunks_exact(a.cols.max(1)).zip(b.data.chunks_exact(a.cols.max(1))) {
-        products.iter_mut().zip(a).zip(b).for_each(|((sum, a), b)| *sum += a * b);
-    }
-    products
-}
 
 /// What one chunk of the pass reads and writes.
 struct Chunk<'a> {

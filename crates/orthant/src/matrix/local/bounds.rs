@@ -29,14 +29,8 @@ impl Remembered {
             self.u = u.clone();
             return None;
         }
-        let mut moved = vec![0.0; u.cols];
-        let cols = u.cols.max(1);
-        for (new, old) in u.data.chunks_exact(cols).zip(self.u.data.chunks_exact_mut(cols)) {
-            for ((moved, new), old) in moved.iter_mut().zip(new).zip(old) {
-                *moved += (new - *old) * (new - *old);
-                *old = *new;
-            }
-        }
+        let mut moved = u.column_distances2(&self.u);
+        self.u.data.copy_from_slice(&u.data);
         moved.iter_mut().for_each(|x| *x = x.sqrt() * (1.0 + 1e-12));
         let fastest = |but: usize| {
             moved.iter().enumerate().filter(|(i, _)| *i != but).map(|(_, x)| *x).fold(0.0, f64::max)
