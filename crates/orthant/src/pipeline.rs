@@ -236,10 +236,6 @@ fn cluster_from(
     while finished.len() < runs {
         let first = finished.len();
         let count = batch.min(runs - first);
-        // The best so far is what there is.
-        if finished.iter().any(|run| matches!(run.stop(), Stop::Cancelled | Stop::OutOfTime)) {
-            break;
-        }
         let streams: Vec<Stream> =
             (first..first + count).map(|run| Stream { seed: job.seed, run: run as u64 }).collect();
         let batch = Batch {
@@ -251,8 +247,12 @@ fn cluster_from(
             finished: &finished,
             deadline,
         };
-        let ended = batch.run(&*algorithm, saved.take(), observer)?;
+        let (ended, stopped) = batch.run(&*algorithm, saved.take(), observer)?;
         finished.extend(ended);
+        // The best so far is what there is.
+        if stopped {
+            break;
+        }
     }
     let best = (1..finished.len()).fold(0, |best, run| {
         let (a, b) = (finished[run].scaled_objective, finished[best].scaled_objective);
@@ -291,13 +291,13 @@ struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// The method, then the polish, then what each partition explains.
+    /// The method, then the polish, then what each partition explains; and whether it was stopped before its end.
     fn run(
         &self,
         algorithm: &dyn Algorithm,
         saved: Option<Checkpoint>,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<Run>> {
+    ) -> Result<(Vec<Run>, bool)> {
         let Batch { problem, job, start, streams, .. } = *self;
         let facts = problem.facts();
         let mut state = algorithm.begin(problem, start, streams)?;
@@ -320,11 +320,16 @@ impl Batch<'_> {
             traces: traces.to_vec(),
             state,
         };
-        let traces = iterate(&mut *state, traces, running, observer, &checkpoint)?;
-        let conclusions = (0..streams.len()).map(|run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
+        let mut traces = iterate(&mut *state, traces, running, observer, &checkpoint)?;
+        let unfinished = |stop| matches!(stop, Stop::Cancelled | Stop::OutOfTime);
+        let mut stopped = traces.iter().filter_map(|trace| trace.stop).any(unfinished);
+        // The last runs may then not have begun.
+        traces.truncate(traces.iter().take_while(|trace| !trace.history.is_empty()).count());
+        let begun = 0..traces.len();
+        let conclusions = begun.clone().map(|run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
         // What each partition explains, all runs in the same passes.
-        let mut explained: Vec<Option<f64>> = (0..streams.len()).map(|run| state.explained(run)).collect();
-        let unknown: Vec<usize> = (0..streams.len()).filter(|&run| explained[run].is_none()).collect();
+        let mut explained: Vec<Option<f64>> = begun.clone().map(|run| state.explained(run)).collect();
+        let unknown: Vec<usize> = begun.filter(|&run| explained[run].is_none()).collect();
         if !unknown.is_empty() {
             let guesses: Vec<&Mat> = unknown.iter().map(|&run| &conclusions[run].centroids).collect();
             let store = state.store();
@@ -343,11 +348,12 @@ impl Batch<'_> {
             };
             let mut stages = stages(job.method, &trace, state.marks(), facts.norm2, reached.explained);
             for &polish in &job.polish {
-                if stages.iter().any(|s| matches!(s.stop, Stop::Cancelled | Stop::OutOfTime)) {
+                if stages.iter().any(|s| unfinished(s.stop)) {
                     break;
                 }
                 stages.push(self.polish(polish, &mut reached, streams[run], observer)?);
             }
+            stopped |= stages.iter().any(|s| unfinished(s.stop));
             let aim = job.aim();
             if aim.rule == Rule::Power && !job.polish.is_empty() {
                 reached.objective = (facts.norm2 - reached.explained).max(0.0);
@@ -362,7 +368,7 @@ impl Batch<'_> {
                 iterate_orthogonality: conclusion.orthogonality,
             });
         }
-        Ok(finished)
+        Ok((finished, stopped))
     }
 
     fn running<'r>(&self, method: &'r str, rule: Rule, stream: Stream, max_iterations: usize) -> Running<'r> {

@@ -102,8 +102,11 @@ impl Observer for () {
 pub trait State {
     /// One iteration of each of the given runs (positions in the batch).
     fn step(&mut self, runs: &[usize]) -> Result<Vec<Progress>>;
-    /// The same, or several iterations at once where that is faster: the same number for all runs that do not end, and
-    /// no more than `most`.
+    /// How many runs to step at once; the next begin when one has ended.
+    fn at_once(&self) -> usize {
+        usize::MAX
+    }
+    /// One or, where that is faster, several iterations of each of the given runs, no more than `most`.
     fn steps(&mut self, runs: &[usize], _most: usize) -> Result<Vec<Vec<Progress>>> {
         Ok(self.step(runs)?.into_iter().map(|progress| vec![progress]).collect())
     }
@@ -193,15 +196,17 @@ pub fn iterate(
     checkpoint: &dyn Fn(Saved, &[Trace]) -> Checkpoint,
 ) -> Result<Vec<Trace>> {
     let mut active: Vec<usize> = (0..traces.len()).filter(|&run| traces[run].stop.is_none()).collect();
-    while let Some(&first) = active.first() {
-        let most = running.max_iterations.saturating_sub(traces[first].history.len());
-        if most == 0 {
-            active.iter().for_each(|&run| traces[run].stop = Some(Stop::MaxIterations));
-            break;
-        }
-        let steps = state.steps(&active, most)?;
+    loop {
+        let left = |run: usize| running.max_iterations.saturating_sub(traces[run].history.len());
+        let over: Vec<usize> = active.iter().copied().filter(|&run| left(run) == 0).collect();
+        active.retain(|&run| left(run) > 0);
+        let now = active[..active.len().min(state.at_once())].to_vec();
+        let most = now.iter().map(|&run| left(run)).min();
+        over.into_iter().for_each(|run| traces[run].stop = Some(Stop::MaxIterations));
+        let Some(most) = most else { break };
+        let steps = state.steps(&now, most)?;
         let mut go = Go::On;
-        let all = active.iter().zip(steps).flat_map(|(&run, steps)| steps.into_iter().map(move |p| (run, p)));
+        let all = now.iter().zip(steps).flat_map(|(&run, steps)| steps.into_iter().map(move |p| (run, p)));
         for (run, progress) in all {
             traces[run].history.push(progress);
             if progress.converged {

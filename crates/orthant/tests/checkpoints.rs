@@ -72,6 +72,27 @@ fn every_method_goes_on_from_a_checkpoint_to_the_same_bits() {
 }
 
 #[test]
+fn runs_that_had_not_begun_are_no_runs_and_come_after_all() {
+    let (points, features, runs) = (80, 12, 200);
+    let x = clustered(points, features, 4, 31);
+    let data = open_kind("sparse f64", &x, features, None);
+    let job = Job { runs, ..Job::new("spherical-k-means", 4).unwrap() };
+    let mut observer = Stopping { after: 1, seen: 0, saved: None };
+    let stopped = orthant::cluster(&*data, &job, &mut observer).unwrap();
+    assert!((1..runs).contains(&stopped.runs.len()), "{} runs", stopped.runs.len());
+    for run in &stopped.runs {
+        assert!(run.iterations() > 0 && run.objective.is_finite());
+        assert!(run.labels.iter().all(|label| (-1..4).contains(label)));
+    }
+    let saved = Checkpoint::from_bytes(&observer.saved.expect("it was stopped early")).unwrap();
+    let (whole, resumed) = (run(&*data, &job), resume(&*data, &job, saved, &mut ()).unwrap());
+    assert_eq!((whole.runs.len(), resumed.runs.len()), (runs, runs));
+    for (a, b) in whole.runs.iter().zip(&resumed.runs) {
+        assert_eq!((a.objective.to_bits(), &a.labels), (b.objective.to_bits(), &b.labels));
+    }
+}
+
+#[test]
 fn a_damaged_or_foreign_checkpoint_is_refused() {
     let x = clustered(40, 8, 3, 5);
     let data = open_kind("dense f64", &x, 8, None);

@@ -42,6 +42,11 @@ struct Apart<'a, M> {
 }
 
 impl<M: Model> State for Apart<'_, M> {
+    /// As many as keep all threads busy to the end of a step; what more would remember only takes memory.
+    fn at_once(&self) -> usize {
+        4 * rayon::current_num_threads()
+    }
+
     fn step(&mut self, runs: &[usize]) -> Result<Vec<Progress>> {
         Ok(self.steps(runs, 1)?.into_iter().flatten().collect())
     }
@@ -55,6 +60,9 @@ impl<M: Model> State for Apart<'_, M> {
             let mut steps = vec![];
             while steps.len() < most && !steps.last().is_some_and(|p: &Progress| p.converged) {
                 steps.extend(run.step(&[0])?);
+            }
+            if steps.last().is_some_and(|p| p.converged) {
+                run.forget()?;
             }
             Ok(steps)
         });

@@ -232,6 +232,15 @@ impl<M: Model> State for Lloyd<'_, M> {
 }
 
 impl<M: Model> Lloyd<'_, M> {
+    /// Drops what passes remember of the points, when there will be no further one.
+    pub(super) fn forget(&mut self) -> Result<()> {
+        for run in 0..self.runs.len() {
+            let labels = self.store.labels(run)?;
+            self.store.set_labels(run, &labels)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn unpack(&mut self, saved: &mut Unpacking) -> Result<()> {
         let points = self.problem.data.shape().points;
         for (at, run) in self.runs.iter_mut().enumerate() {
