@@ -260,6 +260,12 @@ def sparse_pass(bench):
         threads = 2 if name == "Orthant" else 1
         ratio = measured["scipy"].median / measured[name].median
         bench.add(f"sparse pass, {origin}, k = 10, threads: {threads}", "scipy's two products", both, ratio, target)
+    for threads in (1, 2):
+        found = [bench.floor(file, k, threads, 60) for _ in range(bench.repetitions(3))]
+        copy, plain = (float(np.median([f[n] for f in found])) for n in ("two_products", "two_products_without_copy"))
+        both = {"with the copy": {"seconds": copy}, "without": {"seconds": plain}}
+        note = f"the copy takes {(x.nnz * 12 + x.shape[1] * 8) / 1e6:.0f} MB"
+        bench.add(f"transposed copy, {origin}, k = 10, threads: {threads}", "without it", both, plain / copy, note=note)
 
 
 def growth(bench):

@@ -226,6 +226,83 @@ impl<T: Real, I: Index> Kernel for AddOne<'_, '_, T, I> {
     }
 }
 
+/// `sums[f, :] += (scale · x[p, f]) · b[p, :]` over the entries of points: where there is no transposed copy.
+pub(crate) struct Add<'a, 'd, T: Clone, I: Clone> {
+    pub x: &'a Csr<'d, T, I>,
+    pub from: usize,
+    pub scale: f64,
+    /// points × width.
+    pub b: &'a [f64],
+    pub width: usize,
+    /// features × width.
+    pub sums: &'a mut [f64],
+}
+
+/// Q vectors of columns from `column` on, for all entries of a point: what they are multiplied with stays in registers.
+#[inline(always)]
+fn scatter<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize>(
+    (columns, values): (&[I], &[T]),
+    scale: f64,
+    b: &[f64],
+    sums: &mut [f64],
+    width: usize,
+    column: usize,
+) {
+    let mut vectors = [[0.0f64; L]; Q];
+    for q in 0..Q {
+        vectors[q] = load(b, column + q * L);
+    }
+    for (c, &x) in columns.iter().zip(values) {
+        let x: f64 = x.into();
+        for q in 0..Q {
+            // In range: `Csr::new` has checked every column, and the length was checked by who calls this.
+            let at = c.at() * width + column + q * L;
+            let mut sum: [f64; L] = load(sums, at);
+            for l in 0..L {
+                sum[l] = sum[l].plus::<FMA>(x * scale, vectors[q][l]);
+            }
+            put(sums, at, sum);
+        }
+    }
+}
+
+impl<T: Real, I: Index> Kernel for Add<'_, '_, T, I> {
+    type T = f64;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        let Add { x, from, scale, b, width, sums } = self;
+        assert!(sums.len() >= x.features() * width);
+        if width == 0 {
+            return;
+        }
+        for (p, b) in b.chunks_exact(width).enumerate() {
+            let entries = x.point(from + p);
+            let mut column = 0;
+            while column < width {
+                let left = width - column;
+                if left >= 3 * L {
+                    scatter::<T, I, L, FMA, 3>(entries, scale, b, sums, width, column);
+                    column += 3 * L;
+                } else if left >= 2 * L {
+                    scatter::<T, I, L, FMA, 2>(entries, scale, b, sums, width, column);
+                    column += 2 * L;
+                } else if left >= L {
+                    scatter::<T, I, L, FMA, 1>(entries, scale, b, sums, width, column);
+                    column += L;
+                } else if left >= 2 {
+                    scatter::<T, I, 2, FMA, 1>(entries, scale, b, sums, width, column);
+                    column += 2;
+                } else {
+                    scatter::<T, I, 1, FMA, 1>(entries, scale, b, sums, width, column);
+                    column += 1;
+                }
+            }
+        }
+    }
+}
+
 /// `out[p] = Σ_f (scale · x[p, f]) · u[f, to_p]`: the score of each point with one column of its own.
 pub(crate) struct DotOne<'a, 'd, T: Clone, I: Clone> {
     pub x: &'a Csr<'d, T, I>,

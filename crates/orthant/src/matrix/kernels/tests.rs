@@ -246,6 +246,16 @@ fn sparse_kernels_equal_plain_loops() {
                     },
                 );
                 assert_eq!(added, ones, "{form}: over points as over features");
+                let (b, mut all) = (numbers(points * width, 8), vec![1.0; features * width]);
+                let add = sparse::Add { x: &csr, from: 0, scale: 0.5, b: &b, width, sums: &mut all };
+                run_form(form, add);
+                for f in 0..features {
+                    for i in 0..width {
+                        let plain: f64 =
+                            (0..points).map(|p| 0.5 * x[p * features + f] * b[p * width + i]).sum();
+                        assert_eq!(all[f * width + i], 1.0 + plain, "{form}: all columns");
+                    }
+                }
                 let mut dots = vec![f64::NAN; points];
                 let (to_one, u_rows) = (&to[..points], &u.data);
                 let one = sparse::DotOne {

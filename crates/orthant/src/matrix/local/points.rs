@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{in_order, split};
 use crate::matrix::data::{Entry, Shape};
-use crate::matrix::kernels::{Real, axpy, dense, run, sparse, vector};
+use crate::matrix::kernels::{Real, dense, run, sparse, vector};
 use crate::matrix::{Csr, Dense, Index, Mat};
 
 /// Points in memory. `scale` multiplies every entry; `to`/`factor` are points × starts.
@@ -409,10 +409,7 @@ impl<'a, T: Real, I: Index> Rows<'a, T, I> {
 
     fn add(&self, sums: &mut [f64], rows: Range<usize>, scale: f64, b: &[f64]) {
         let width = b.len() / rows.len().max(1);
-        for (p, row) in rows.enumerate() {
-            let b = &b[p * width..(p + 1) * width];
-            self.for_each(row, |f, x| axpy(x * scale, b, &mut sums[f * width..(f + 1) * width]));
-        }
+        run(sparse::Add { x: &self.rows, from: rows.start, scale, b, width, sums });
     }
 
     fn add_one(&self, sums: &mut [f64], rows: Range<usize>, scale: f64, to: &[u32], factor: &[f64]) {
