@@ -88,20 +88,30 @@ impl<P: Points> LocalStore<'_, P> {
         let chunks = data.chunks_with_sums(width);
         let points = self.points();
         let later = data.points.has_transposed();
-        let mut to = vec![NOWHERE; points * count];
-        let mut factor = vec![0.0; points * count];
+        // For all points only where they are summed after the pass: otherwise a block's are enough.
+        let stride = if later { count } else { 0 };
+        let mut to = vec![NOWHERE; points * stride];
+        let mut factor = vec![0.0; points * stride];
         let labels: Vec<&[i32]> = starts.iter().map(|&s| self.labels[s].as_slice()).collect();
         let directions = data.points.columns(u);
         let jobs: Vec<_> = chunks
             .iter()
             .cloned()
-            .zip(split(&mut to, &chunks, count))
-            .zip(split(&mut factor, &chunks, count))
+            .zip(split(&mut to, &chunks, stride))
+            .zip(split(&mut factor, &chunks, stride))
             .collect();
         let parts = in_order(jobs, |((chunk, to), factor)| {
             let mut sums = (!later).then(|| data.points.sums(width));
             let (mut column, mut score) = (vec![], vec![]);
+            let own = if later { 0 } else { data.points.block() * count };
+            let (mut own_to, mut own_factor) = (vec![NOWHERE; own], vec![0.0; own]);
             for rows in data.blocks(chunk.clone()) {
+                let range = (rows.start - chunk.start) * stride..(rows.end - chunk.start) * stride;
+                let (to, factor) = if later {
+                    (&mut to[range.clone()], &mut factor[range])
+                } else {
+                    (&mut own_to[..rows.len() * count], &mut own_factor[..rows.len() * count])
+                };
                 // One direction for each point, not k.
                 for (r, labels) in labels.iter().enumerate() {
                     column.clear();
@@ -111,14 +121,12 @@ impl<P: Points> LocalStore<'_, P> {
                     score.resize(rows.len(), 0.0);
                     data.points.dots_one(rows.clone(), data.facts.scale, &column, &directions, &mut score);
                     for (p, j) in rows.clone().enumerate() {
-                        let at = (j - chunk.start) * count + r;
-                        to[at] = column[p];
-                        factor[at] = data.weight(j) * score[p];
+                        to[p * count + r] = column[p];
+                        factor[p * count + r] = data.weight(j) * score[p];
                     }
                 }
                 if let Some(sums) = &mut sums {
-                    let range = (rows.start - chunk.start) * count..(rows.end - chunk.start) * count;
-                    data.points.add_one(sums, rows, data.facts.scale, &to[range.clone()], &factor[range]);
+                    data.points.add_one(sums, rows, data.facts.scale, to, factor);
                 }
             }
             sums
