@@ -17,18 +17,30 @@ const MOST: usize = 8;
 /// and no more multiplications than this unless a single iteration has more: an observer waits for them.
 const WORK: usize = 1 << 27;
 
-/// A batch of runs: apart or side by side, whichever the data prefer.
+/// Whether the data prefer such runs apart.
+pub(super) fn better(problem: &Problem, streams: &[Stream]) -> bool {
+    streams.len() > 1 && problem.data.prefers_runs_apart()
+}
+
+/// A batch of runs from their starts: apart or side by side, whichever the data prefer.
 pub(super) fn begin<'a, M: Model + Clone + 'a>(
     model: M,
     problem: &'a Problem<'a>,
     start: &Start,
     streams: &[Stream],
 ) -> Result<Box<dyn State + 'a>> {
-    if streams.len() == 1 || !problem.data.prefers_runs_apart() {
+    if !better(problem, streams) {
         return Ok(Box::new(Lloyd::begin(model, problem, start, streams)?));
     }
     let runs = streams.iter().map(|&stream| Lloyd::begin(model.clone(), problem, start, &[stream]));
-    let runs = runs.collect::<Result<Vec<_>>>()?;
+    of(problem, runs.collect::<Result<_>>()?)
+}
+
+/// Of batches of one run each.
+pub(super) fn of<'a, M: Model + 'a>(
+    problem: &'a Problem<'a>,
+    runs: Vec<Lloyd<'a, M>>,
+) -> Result<Box<dyn State + 'a>> {
     let work = problem.data.shape().nonzeros.saturating_mul(problem.k);
     let most = (WORK / work.max(1)).clamp(1, MOST);
     Ok(Box::new(Apart { most, runs, store: problem.data.store()? }))

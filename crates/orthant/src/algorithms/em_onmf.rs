@@ -10,9 +10,8 @@
 //! belong to two clusters equally well may change between them for ever: a run also ends when exact vectors explain
 //! no more than the last time.
 
-use super::Algorithm;
-use super::apart;
 use super::lloyd::{Lloyd, Model};
+use super::{Algorithm, apart};
 use crate::error::Result;
 use crate::matrix::{Mat, Rule, Store};
 use crate::prepare::Problem;

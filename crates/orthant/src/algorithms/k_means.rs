@@ -3,9 +3,8 @@
 //! Problem: `min Σᵢ Σ_{j∈πᵢ} ‖mⱼ − cᵢ‖²`. Updates: the nearest centre; `cᵢ` = mean of its points.
 //! Cost of an iteration: one pass over M. Data of any sign; a zero point is a point like any other.
 
-use super::Algorithm;
-use super::apart;
 use super::lloyd::Model;
+use super::{Algorithm, apart};
 use crate::error::Result;
 use crate::matrix::{Mat, Rule};
 use crate::prepare::Problem;

@@ -13,11 +13,11 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::Algorithm;
 use super::lloyd::{Lloyd, Model};
 use super::spherical_k_means::Cosines;
+use super::{Algorithm, apart};
 use crate::error::Result;
-use crate::matrix::{Mat, Rule, Store};
+use crate::matrix::{Mat, Rule, Store, in_order};
 use crate::prepare::Problem;
 use crate::run::State;
 use crate::start::{Start, Stream};
@@ -107,14 +107,15 @@ impl Model for Multinomials {
     }
 }
 
-impl Algorithm for KlOnmf {
-    fn begin<'a>(
+impl KlOnmf {
+    /// Runs side by side, or a single one that keeps to its thread.
+    fn begin_runs<'a>(
         &self,
         problem: &'a Problem<'a>,
         start: &Start,
         streams: &[Stream],
-    ) -> Result<Box<dyn State + 'a>> {
-        start.check(problem)?;
+        alone: bool,
+    ) -> Result<Lloyd<'a, Multinomials>> {
         let mut store = match start {
             Start::Labels(labels) => {
                 let mut store = problem.data.store()?;
@@ -125,7 +126,9 @@ impl Algorithm for KlOnmf {
             }
             _ => {
                 let steps = if start.is_random() { self.max_iterations } else { 1 };
-                Lloyd::begin(Cosines, problem, start, streams)?.into_labels(steps)?
+                let mut lloyd = Lloyd::begin(Cosines, problem, start, streams)?;
+                lloyd.store.set_alone(alone);
+                lloyd.into_labels(steps)?
             }
         };
         let model = Multinomials::new(&mut *store, self.smoothing)?;
@@ -137,7 +140,25 @@ impl Algorithm for KlOnmf {
             let sums = store.sum_of_labels(problem.k, Rule::Kl, run)?.sums;
             runs.push((logarithms(sums, self.smoothing), generator));
         }
-        Ok(Box::new(Lloyd::from_centroids(model, problem, store, runs)))
+        Ok(Lloyd::from_centroids(model, problem, store, runs))
+    }
+}
+
+impl Algorithm for KlOnmf {
+    fn begin<'a>(
+        &self,
+        problem: &'a Problem<'a>,
+        start: &Start,
+        streams: &[Stream],
+    ) -> Result<Box<dyn State + 'a>> {
+        start.check(problem)?;
+        if !apart::better(problem, streams) {
+            return Ok(Box::new(self.begin_runs(problem, start, streams, false)?));
+        }
+        // Their starts are runs as well.
+        let alone = streams.len() >= rayon::current_num_threads();
+        let runs = in_order(streams.to_vec(), |stream| self.begin_runs(problem, start, &[stream], alone));
+        apart::of(problem, runs.into_iter().collect::<Result<_>>()?)
     }
 
     fn max_iterations(&self, _start: &Start) -> usize {

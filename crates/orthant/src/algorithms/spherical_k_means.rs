@@ -3,9 +3,8 @@
 //! Problem: `max Σᵢ Σ_{j∈πᵢ} mⱼᵀuᵢ/‖mⱼ‖` over unit uᵢ. Updates: the smallest angle; `uᵢ` = direction of
 //! the sum of the cluster's normalised points. Cost of an iteration: one pass over M. Data of any sign.
 
-use super::Algorithm;
-use super::apart;
 use super::lloyd::Model;
+use super::{Algorithm, apart};
 use crate::error::Result;
 use crate::matrix::{Mat, Rule};
 use crate::prepare::Problem;
