@@ -99,7 +99,7 @@ pub fn of_methods(lab: &Lab, courses: &[Course]) -> Vec<Claim> {
     let perfect: Vec<String> =
         paper.iter().filter(|c| c.at(SMALL) >= PERFECT).map(|c| c.title.clone()).collect();
     let only_those =
-        perfect.iter().all(|title| *title == onp.title || *title == op_svd.title) && !perfect.is_empty();
+        [&onp.title, &op_svd.title].iter().all(|title| perfect.contains(title)) && perfect.len() == 2;
     let three = ["chnmf:random", "o-pnmf:random", "chnmf:nndsvd"];
     let (mut lower, mut compared, mut apart) = (0, 0, 0.0f64);
     for x in &levels {
