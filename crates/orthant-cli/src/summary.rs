@@ -56,7 +56,7 @@ pub fn object(
     put("seconds", json!(outcome.seconds));
     put("read_seconds", json!(input.read_seconds));
     put("certificate_seconds", json!(outcome.certificate_seconds));
-    put("stopped", json!(best.stop().name()));
+    put("stopped", json!(outcome.stop().name()));
     put("sizes", json!(outcome.solution.sizes));
     let mut runs = vec![];
     for run in &outcome.runs {

@@ -88,8 +88,8 @@ fn fitted<'py>(py: Python<'py>, job: &Job, outcome: Outcome, scale: f64) -> PyRe
     fitted.set_item("scale", scale)?;
     fitted.set_item("objective", best.objective)?;
     fitted.set_item("n_iter", best.iterations())?;
-    fitted.set_item("stop", best.stop().name())?;
-    fitted.set_item("converged", best.stop() == Stop::Converged)?;
+    fitted.set_item("stop", outcome.stop().name())?;
+    fitted.set_item("converged", outcome.stop() == Stop::Converged)?;
     fitted.set_item("best_run", outcome.best)?;
     fitted.set_item("seconds", outcome.seconds)?;
     fitted.set_item("certificate_seconds", outcome.certificate_seconds)?;

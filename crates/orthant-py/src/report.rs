@@ -31,6 +31,7 @@ pub(crate) struct Fitted<'py> {
     certificate: String,
     scale: f64,
     best_run: usize,
+    stop: String,
     seconds: f64,
     certificate_seconds: f64,
     labels: PyReadonlyArray1<'py, i32>,
@@ -183,6 +184,7 @@ fn outcome(fitted: &Fitted, job: &Job) -> PyResult<Outcome> {
     labels.iter().filter_map(|&label| usize::try_from(label).ok()).for_each(|label| sizes[label] += 1);
     Ok(Outcome {
         runs: fitted.runs.iter().map(|r| run(r, fitted.scale)).collect::<PyResult<Vec<_>>>()?,
+        stopped: Some(stop(&fitted.stop)).filter(|stop| matches!(stop, Stop::Cancelled | Stop::OutOfTime)),
         best: fitted.best_run,
         solution: Solution {
             labels,
@@ -222,10 +224,14 @@ fn run(fitted: &FittedRun, scale: f64) -> PyResult<Run> {
     })
 }
 
+fn stop(name: &str) -> Stop {
+    let stops = [Stop::Converged, Stop::MaxIterations, Stop::Cancelled, Stop::OutOfTime];
+    stops.into_iter().find(|stop| stop.name() == name).unwrap_or(Stop::MaxIterations)
+}
+
 fn stage(fitted: &FittedStage, scale: f64) -> PyResult<Stage> {
     let aim = method(&fitted.aim).map_err(raise)?;
-    let stops = [Stop::Converged, Stop::MaxIterations, Stop::Cancelled, Stop::OutOfTime];
-    let stop = stops.into_iter().find(|stop| stop.name() == fitted.stop).unwrap_or(Stop::MaxIterations);
+    let stop = stop(&fitted.stop);
     let unit = scale.powi(aim.degree);
     let (objective, residual) = (fitted.objective.as_array(), fitted.residual.as_array());
     let steps = objective.len().min(residual.len());

@@ -162,6 +162,8 @@ impl Run {
 pub struct Outcome {
     /// Every run, in order.
     pub runs: Vec<Run>,
+    /// Why there are fewer than were asked for, or not all to their end.
+    pub stopped: Option<Stop>,
     /// Which of them has the best objective.
     pub best: usize,
     /// The feasible solution of that one.
@@ -178,6 +180,11 @@ impl Outcome {
     /// The best run.
     pub fn best(&self) -> &Run {
         &self.runs[self.best]
+    }
+
+    /// Why the work ended: before its time, or as the best run did.
+    pub fn stop(&self) -> Stop {
+        self.stopped.unwrap_or(self.best().stop())
     }
 }
 
@@ -232,6 +239,7 @@ fn cluster_from(
     // Runs from a start that is not random would all be the same, unless the method is.
     let runs = if start.is_random() { job.runs } else { 1 };
     let batch = if job.method.batched { (COLUMNS / job.k).clamp(1, runs) } else { 1 };
+    let mut stopped = None;
     let mut finished: Vec<Run> = saved.as_mut().map_or(vec![], |s| std::mem::take(&mut s.finished));
     while finished.len() < runs {
         let first = finished.len();
@@ -247,10 +255,12 @@ fn cluster_from(
             finished: &finished,
             deadline,
         };
-        let (ended, stopped) = batch.run(&*algorithm, saved.take(), observer)?;
+        let (ended, why) = batch.run(&*algorithm, saved.take(), observer)?;
         finished.extend(ended);
         // The best so far is what there is.
-        if stopped {
+        if why.is_some() {
+            let all = finished.iter().all(|run| !matches!(run.stop(), Stop::Cancelled | Stop::OutOfTime));
+            stopped = why.filter(|_| finished.len() < runs || !all);
             break;
         }
     }
@@ -270,6 +280,7 @@ fn cluster_from(
     finished[best].relative_error = certificate.relative_error;
     Ok(Outcome {
         runs: finished,
+        stopped,
         best,
         solution,
         certificate,
@@ -291,13 +302,13 @@ struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// The method, then the polish, then what each partition explains; and whether it was stopped before its end.
+    /// The method, then the polish, then what each partition explains; and why it was stopped, if it was.
     fn run(
         &self,
         algorithm: &dyn Algorithm,
         saved: Option<Checkpoint>,
         observer: &mut dyn Observer,
-    ) -> Result<(Vec<Run>, bool)> {
+    ) -> Result<(Vec<Run>, Option<Stop>)> {
         let Batch { problem, job, start, streams, .. } = *self;
         let facts = problem.facts();
         let mut state = algorithm.begin(problem, start, streams)?;
@@ -320,11 +331,12 @@ impl Batch<'_> {
             traces: traces.to_vec(),
             state,
         };
-        let mut traces = iterate(&mut *state, traces, running, observer, &checkpoint)?;
+        let (mut traces, mut stopped) = iterate(&mut *state, traces, running, observer, &checkpoint)?;
         let unfinished = |stop| matches!(stop, Stop::Cancelled | Stop::OutOfTime);
-        let mut stopped = traces.iter().filter_map(|trace| trace.stop).any(unfinished);
-        // The last runs may then not have begun.
-        traces.truncate(traces.iter().take_while(|trace| !trace.history.is_empty()).count());
+        if stopped.is_some() {
+            // The last runs may not have begun.
+            traces.truncate(traces.iter().take_while(|trace| !trace.history.is_empty()).count());
+        }
         let begun = 0..traces.len();
         let conclusions = begun.clone().map(|run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
         // What each partition explains, all runs in the same passes.
@@ -353,7 +365,7 @@ impl Batch<'_> {
                 }
                 stages.push(self.polish(polish, &mut reached, streams[run], observer)?);
             }
-            stopped |= stages.iter().any(|s| unfinished(s.stop));
+            stopped = stopped.or(stages.iter().map(|s| s.stop).find(|&stop| unfinished(stop)));
             let aim = job.aim();
             if aim.rule == Rule::Power && !job.polish.is_empty() {
                 reached.objective = (facts.norm2 - reached.explained).max(0.0);
@@ -405,7 +417,7 @@ impl Batch<'_> {
         };
         let running = self.running(polish.name(), aim.rule, stream, limit);
         let trace =
-            iterate(&mut *state, vec![Trace::default()], running, &mut unsaved, &checkpoint)?.remove(0);
+            iterate(&mut *state, vec![Trace::default()], running, &mut unsaved, &checkpoint)?.0.remove(0);
         let conclusion = state.conclude(0)?;
         let sigma2 = dominant(problem.data, state.store(), &[0], &conclusion.centroids)?.sigma2;
         let explained = sigma2.iter().sum();

@@ -79,7 +79,7 @@ pub(crate) fn step(
         traces: traces.to_vec(),
         state,
     };
-    iterate(state, vec![Trace::default(); runs], running, &mut Unsaved(observer), &checkpoint)
+    Ok(iterate(state, vec![Trace::default(); runs], running, &mut Unsaved(observer), &checkpoint)?.0)
 }
 
 pub(crate) fn cancelled(trace: &Trace) -> bool {

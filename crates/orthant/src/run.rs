@@ -187,14 +187,15 @@ pub struct Running<'a> {
 }
 
 /// Steps a batch of runs until every one has met its rule or the limit. `traces` are their courses so
-/// far; `checkpoint` makes something to save of the batch.
+/// far; `checkpoint` makes something to save of the batch. Says why it ended if that was before its time, for whatever
+/// was to come after the batch.
 pub fn iterate(
     state: &mut dyn State,
     mut traces: Vec<Trace>,
     running: Running,
     observer: &mut dyn Observer,
     checkpoint: &dyn Fn(Saved, &[Trace]) -> Checkpoint,
-) -> Result<Vec<Trace>> {
+) -> Result<(Vec<Trace>, Option<Stop>)> {
     let mut active: Vec<usize> = (0..traces.len()).filter(|&run| traces[run].stop.is_none()).collect();
     loop {
         let left = |run: usize| running.max_iterations.saturating_sub(traces[run].history.len());
@@ -203,7 +204,7 @@ pub fn iterate(
         let now = active[..active.len().min(state.at_once())].to_vec();
         let most = now.iter().map(|&run| left(run)).min();
         over.into_iter().for_each(|run| traces[run].stop = Some(Stop::MaxIterations));
-        let Some(most) = most else { break };
+        let Some(most) = most else { return Ok((traces, None)) };
         let steps = state.steps(&now, most)?;
         let mut go = Go::On;
         let all = now.iter().zip(steps).flat_map(|(&run, steps)| steps.into_iter().map(move |p| (run, p)));
@@ -229,20 +230,14 @@ pub fn iterate(
             }
         }
         active.retain(|&run| traces[run].stop.is_none());
-        if go == Go::Stop {
-            if observer.wants_to_save() {
-                observer.save(&checkpoint(state.save()?, &traces))?;
-            }
-            active.iter().for_each(|&run| traces[run].stop = Some(Stop::Cancelled));
-            break;
-        }
-        if running.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            active.iter().for_each(|&run| traces[run].stop = Some(Stop::OutOfTime));
-            break;
-        }
-        if !active.is_empty() && observer.wants_to_save() {
+        if observer.wants_to_save() {
             observer.save(&checkpoint(state.save()?, &traces))?;
         }
+        let late = running.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if go == Go::Stop || late {
+            let stop = if go == Go::Stop { Stop::Cancelled } else { Stop::OutOfTime };
+            active.iter().for_each(|&run| traces[run].stop = Some(stop));
+            return Ok((traces, Some(stop)));
+        }
     }
-    Ok(traces)
 }

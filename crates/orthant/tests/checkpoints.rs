@@ -6,7 +6,8 @@ use common::*;
 use orthant::algorithms::METHODS;
 use orthant::checkpoint::Checkpoint;
 use orthant::pipeline::{Job, resume};
-use orthant::run::{Event, Go, Observer};
+use orthant::run::{Event, Go, Observer, Stop};
+use orthant::start::Start;
 
 /// Saves after a number of iterations, and stops there.
 struct Stopping {
@@ -80,6 +81,7 @@ fn runs_that_had_not_begun_are_no_runs_and_come_after_all() {
     let mut observer = Stopping { after: 1, seen: 0, saved: None };
     let stopped = orthant::cluster(&*data, &job, &mut observer).unwrap();
     assert!((1..runs).contains(&stopped.runs.len()), "{} runs", stopped.runs.len());
+    assert_eq!(stopped.stop(), Stop::Cancelled);
     for run in &stopped.runs {
         assert!(run.iterations() > 0 && run.objective.is_finite());
         assert!(run.labels.iter().all(|label| (-1..4).contains(label)));
@@ -90,6 +92,28 @@ fn runs_that_had_not_begun_are_no_runs_and_come_after_all() {
     for (a, b) in whole.runs.iter().zip(&resumed.runs) {
         assert_eq!((a.objective.to_bits(), &a.labels), (b.objective.to_bits(), &b.labels));
     }
+}
+
+#[test]
+fn a_batch_that_ends_at_once_does_not_outrun_who_stops_it() {
+    // With 64 clusters a batch has four runs, and on these points each has ended after a few iterations.
+    let (points, features) = (192, 64);
+    let x: Vec<f64> = (0..points * features).map(|i| f64::from(i % features == i / features % 64)).collect();
+    let data = open_kind("sparse f64", &x, features, None);
+    let start = Some(Start::named("residual").unwrap());
+    let job = Job { runs: 40, start, ..Job::new("k-means", 64).unwrap() };
+    let mut observer = Stopping { after: 1, seen: 0, saved: None };
+    let stopped = orthant::cluster(&*data, &job, &mut observer).unwrap();
+    assert_eq!((stopped.runs.len(), stopped.stop()), (4, Stop::Cancelled));
+    assert!(stopped.runs.iter().all(|run| run.stop() == Stop::Converged), "no run is cut short");
+    let saved = Checkpoint::from_bytes(&observer.saved.expect("what has ended is saved too")).unwrap();
+    let (whole, resumed) = (run(&*data, &job), resume(&*data, &job, saved, &mut ()).unwrap());
+    assert_eq!((resumed.runs.len(), resumed.stopped), (40, None));
+    for (a, b) in whole.runs.iter().zip(&resumed.runs) {
+        assert_eq!((a.objective.to_bits(), &a.labels), (b.objective.to_bits(), &b.labels));
+    }
+    let late = orthant::cluster(&*data, &Job { time: Some(1e-9), ..job }, &mut ()).unwrap();
+    assert_eq!((late.runs.len(), late.stop()), (4, Stop::OutOfTime));
 }
 
 #[test]

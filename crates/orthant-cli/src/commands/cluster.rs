@@ -162,7 +162,7 @@ fn in_words(input: &Input, job: &Job, outcome: &Outcome) -> Result<String> {
     let runs = outcome.runs.len();
     let of_runs = if runs > 1 { format!(", best of {runs} runs") } else { String::new() };
     say("method", format!("{}{polish}, start {}{of_runs}", job.method.title, job.start().name()));
-    let stopped = match best.stop() {
+    let stopped = match outcome.stop() {
         Stop::Converged => "converged",
         Stop::MaxIterations => "limit of iterations reached",
         Stop::Cancelled => "stopped by Ctrl-C: the best so far",

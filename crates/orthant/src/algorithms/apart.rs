@@ -1,8 +1,7 @@
 //! Runs that share nothing but the data, each on a thread of its own.
 //!
 //! Where points are sparse the time goes into fetching centroids, and those of one run fit the cache where those of all
-//! do not. So a thread takes one run through several iterations before it turns to the next. The bits are those of
-//! runs side by side.
+//! do not. So a thread takes one run through several iterations before it turns to the next.
 
 use super::lloyd::{Lloyd, Model};
 use crate::checkpoint::{Saved, Unpacking};

@@ -120,6 +120,7 @@ impl<'a, M: Model> Lloyd<'a, M> {
                 break;
             }
         }
+        self.forget()?;
         Ok(self.store)
     }
 
@@ -171,7 +172,8 @@ impl<M: Model> State for Lloyd<'_, M> {
         let model = &self.model;
         let new = in_order(moving, |(run, sums, weight)| (run, model.centroids(sums, &weight), weight));
         for (run, u, weight) in new {
-            self.runs[run].u = u;
+            let old = std::mem::replace(&mut self.runs[run].u, u);
+            self.store.recycle(run, old);
             self.mend(run, &weight)?;
         }
         // Labels that repeat under approximate centroids are not yet those of the method.

@@ -252,6 +252,9 @@ pub trait Data: Send + Sync {
 pub trait Store: Send {
     /// Whether passes keep to the thread that asks for them, because the others have work of their own.
     fn set_alone(&mut self, _alone: bool) {}
+    /// Takes back centroids of a start that are no longer needed: the next pass may write into their memory, instead of
+    /// asking the system for new pages each time.
+    fn recycle(&mut self, _start: usize, _centroids: Mat) {}
     /// Assigns every point to one of k clusters, for several starts at once, and sums what the points
     /// add. There is one `u` (features × k) for each start; `starts` names the arrays of labels, all different.
     fn assign_and_sum(&mut self, u: &[&Mat], rule: Rule, starts: &[usize]) -> Result<Vec<Assigned>>;

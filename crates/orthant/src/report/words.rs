@@ -80,9 +80,9 @@ pub(super) fn lead(report: &Report) -> String {
         error(certificate.relative_error),
     );
     text += &format!("<p>{}</p>", self::certificate(report));
-    if outcome.best().stop() == Stop::Cancelled {
+    if outcome.stop() == Stop::Cancelled {
         text += r#"<p class="warn"><b>The run was interrupted.</b> This is the best answer up to then, finished and certified like any other.</p>"#;
-    } else if outcome.best().stop() == Stop::MaxIterations {
+    } else if outcome.stop() == Stop::MaxIterations {
         text += r#"<p class="warn">The best run reached its limit of iterations before its stopping rule was met; more iterations may lower the error.</p>"#;
     }
     text

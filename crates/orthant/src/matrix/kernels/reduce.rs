@@ -150,7 +150,7 @@ mod x86 {
         let size = _mm256_andnot_ps(_mm256_set1_ps(-0.0), most);
         let enough = _mm256_fnmadd_ps(_mm256_set1_ps(tie), size, most);
         let as_good = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GE_OQ>(x, enough));
-        // At least the largest is.
-        (as_good.trailing_zeros() as usize).min(7)
+        // At least the largest is, unless it is no number.
+        if as_good == 0 { 0 } else { as_good.trailing_zeros() as usize }
     }
 }

@@ -25,15 +25,20 @@ impl<A: Real> Packed<A> {
     pub(crate) fn from_rows(data: &[f64], width: usize, scale: f64) -> Self {
         let pitch = width.next_multiple_of(vector() * size_of::<f64>() / size_of::<A>());
         let count = data.len().checked_div(width).unwrap_or(0);
-        let mut rows = Aligned::zeros(count * pitch);
-        if pitch == width {
-            rows.iter_mut().zip(data).for_each(|(out, x)| *out = A::of(x * scale));
-            return Packed { rows, pitch, width };
+        let mut packed = Packed { rows: Aligned::zeros(count * pitch), pitch, width };
+        packed.fill(data, scale);
+        packed
+    }
+
+    /// Other numbers for the same shape; what pads the rows stays zero.
+    pub(crate) fn fill(&mut self, data: &[f64], scale: f64) {
+        if self.pitch == self.width {
+            self.rows.iter_mut().zip(data).for_each(|(out, x)| *out = A::of(x * scale));
+            return;
         }
-        for (out, row) in rows.chunks_exact_mut(pitch).zip(data.chunks_exact(width)) {
+        for (out, row) in self.rows.chunks_exact_mut(self.pitch).zip(data.chunks_exact(self.width)) {
             out.iter_mut().zip(row).for_each(|(out, x)| *out = A::of(x * scale));
         }
-        Packed { rows, pitch, width }
     }
 }
 

@@ -163,6 +163,13 @@ fn lanes_meet_as_in_plain_loops() {
         ([-3.0, -2.0, -2.0, -4.0, none, none, none, none], 1),
         ([0.0, 0.0, none, none, none, none, none, none], 0),
     ];
+    // Whatever is no number is nobody's largest.
+    for odd in [f32::NAN, f32::INFINITY] {
+        assert_eq!(first_largest::<f32, false>([odd; 8], 1e-6).0, 0);
+        if forms().len() > 1 {
+            assert_eq!(first_largest::<f32, true>([odd; 8], 1e-6).0, 0);
+        }
+    }
     for (x, first) in cases {
         assert_eq!(reduce::plain_first_largest(x, 1e-6), (first, x[first]));
         assert_eq!(reduce::plain_first_largest(x.map(f64::from), 1e-6), (first, f64::from(x[first])));

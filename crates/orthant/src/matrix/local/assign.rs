@@ -1,11 +1,11 @@
 //! Passes of the methods that assign points to clusters: EM-ONMF, k-means and their kin.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use super::bounds::Doubt;
 use super::labels::{adds, follow, sum_columns, sums_of_labels};
-use super::{Local, LocalStore, Points, in_order, split};
+use super::{Local, LocalStore, Points, Rooms, in_order, split};
 use crate::matrix::Mat;
 use crate::matrix::data::{Assigned, Followed, Remembered, Rule};
 use crate::matrix::kernels::Real;
@@ -74,6 +74,7 @@ fn assign<P: Points>(
     rule: Rule,
     mut labels: Vec<&mut [i32]>,
     mut memory: Option<&mut Remembered>,
+    rooms: &mut Rooms<P>,
     alone: bool,
 ) -> Assigned {
     let count = labels.len();
@@ -89,8 +90,10 @@ fn assign<P: Points>(
     let rough = if hasty { data.points.pack_rough(u, data.facts.scale) } else { None };
     let later = known.is_none() && transposed;
     let chunks = if known.is_some() { data.chunks(width) } else { data.chunks_with_sums(width) };
-    let mut to = vec![NOWHERE; if later { points * count } else { 0 }];
-    let mut factor = vec![0.0; if later { points * count } else { 0 }];
+    let (mut to, mut factor) = (std::mem::take(&mut rooms.to), std::mem::take(&mut rooms.factor));
+    // Every entry is written before it is read.
+    to.resize(if later { points * count } else { 0 }, NOWHERE);
+    factor.resize(if later { points * count } else { 0 }, 0.0);
     // labels[chunk][start]
     let mut pieces: Vec<Vec<&mut [i32]>> = (0..chunks.len()).map(|_| Vec::with_capacity(count)).collect();
     for array in &mut labels {
@@ -114,6 +117,7 @@ fn assign<P: Points>(
         rule,
         u,
         packed: OnceLock::new(),
+        old: Mutex::new(rooms.packed.take()),
         rough,
         doubt: Doubt::new::<P::T>(rule, u.rows, &norms2),
         half_norms2,
@@ -157,8 +161,10 @@ fn assign<P: Points>(
             follow(data, rule, labels[0], &moved, &mut followed.sums);
             followed.sums
         }
-        Some(_) => sums_of_labels(data, labels[0], k, rule, alone),
-        None if later => sum_columns(data, &to, &factor, count, width, alone),
+        Some(_) => sums_of_labels(data, labels[0], k, rule, alone, std::mem::take(&mut rooms.sums)),
+        None if later => {
+            sum_columns(data, &to, &factor, count, width, alone, std::mem::take(&mut rooms.sums))
+        }
         None => data.points.total(sums, width),
     };
     match rule {
@@ -174,8 +180,16 @@ fn assign<P: Points>(
         }
         Rule::Power | Rule::Kl => (),
     }
+    if transposed {
+        (rooms.to, rooms.factor) = (to, factor);
+        rooms.packed = pass.packed.into_inner().or(pass.old.into_inner().ok().flatten());
+    }
     if let Some(memory) = memory {
-        memory.followed = Some(Followed { sums: assigned.sums.clone(), passes });
+        let mut copy = std::mem::take(&mut rooms.sums);
+        copy.clear();
+        copy.extend_from_slice(&assigned.sums.data);
+        let sums = Mat { data: copy, ..assigned.sums };
+        memory.followed = Some(Followed { sums, passes });
     }
     assigned
 }
@@ -212,6 +226,8 @@ struct Assigning<'a, P: Points> {
     u: &'a Mat,
     /// Made when it is first needed.
     packed: OnceLock<P::Packed>,
+    /// In the memory of that of the last pass.
+    old: Mutex<Option<P::Packed>>,
     rough: Option<P::Rough>,
     half_norms2: Vec<f64>,
     /// How many starts, of k columns each.
@@ -247,7 +263,8 @@ struct Block<'a, 'c> {
 
 impl<P: Points> Assigning<'_, P> {
     fn packed(&self) -> &P::Packed {
-        self.packed.get_or_init(|| self.data.points.pack(self.u, self.data.facts.scale))
+        let old = || self.old.lock().ok().and_then(|mut old| old.take());
+        self.packed.get_or_init(|| self.data.points.pack_into(old(), self.u, self.data.facts.scale))
     }
 
     /// Lowers the leads of a block's points and finds those to be scored.
@@ -492,27 +509,32 @@ impl<P: Points> LocalStore<'_, P> {
         for memory in &mut memories {
             *memory = bounded.then(|| memory.take().unwrap_or_else(|| Remembered::nothing(rule, points)));
         }
+        let mut rooms: Vec<Rooms<P>> =
+            starts.iter().map(|start| self.rooms.remove(start).unwrap_or_default()).collect();
         let labels = self.labels_of_all(starts);
         let assigned = if data.points.has_transposed() {
             // Sparse data: the columns of one start fit the cache, those of all do not. A thread takes whole starts.
             let alone = alone || starts.len() >= rayon::current_num_threads();
-            let jobs = u.iter().zip(labels).zip(&mut memories).collect();
-            in_order(jobs, |((u, labels), memory)| {
-                assign(data, u, rule, vec![labels], memory.as_mut(), alone)
+            let jobs = u.iter().zip(labels).zip(&mut memories).zip(&mut rooms).collect();
+            in_order(jobs, |(((u, labels), memory), rooms)| {
+                assign(data, u, rule, vec![labels], memory.as_mut(), rooms, alone)
             })
         } else if let [one] = u {
-            vec![assign(data, one, rule, labels, memories[0].as_mut(), false)]
+            vec![assign(data, one, rule, labels, memories[0].as_mut(), &mut rooms[0], false)]
         } else {
             Self::assign_all(data, u, rule, labels)
         };
         let known = starts.iter().zip(memories).filter_map(|(&start, memory)| Some((start, memory?)));
         self.memory.extend(known);
+        if data.points.has_transposed() {
+            self.rooms.extend(starts.iter().copied().zip(rooms));
+        }
         assigned
     }
 
     /// Several starts in one product.
     fn assign_all(data: &Local<P>, u: &[&Mat], rule: Rule, labels: Vec<&mut [i32]>) -> Vec<Assigned> {
-        let all = assign(data, &Mat::beside(u), rule, labels, None, false);
+        let all = assign(data, &Mat::beside(u), rule, labels, None, &mut Rooms::default(), false);
         let mut from = 0;
         let own = |u: &&Mat| {
             let columns = from..from + u.cols;

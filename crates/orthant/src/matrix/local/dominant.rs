@@ -14,13 +14,15 @@ struct OfPoints<'a, P> {
     k: usize,
     /// The cluster of each point, or [`NOWHERE`].
     to: Vec<u32>,
+    /// Memory for directions that are not kept.
+    room: Vec<f64>,
 }
 
 impl<P: Points> OfPoints<'_, P> {
     /// `Σⱼ √w·xⱼ·mⱼ` over each cluster, features × k.
-    fn directions(&self, x: &[f64]) -> Mat {
+    fn directions(&mut self, x: &[f64]) -> Mat {
         let (data, n) = (self.data, self.to.len());
-        let mut sums = data.points.sums(self.k);
+        let mut sums = data.points.sums_in(std::mem::take(&mut self.room), self.k);
         match &data.weights {
             None => data.points.add_one(&mut sums, 0..n, data.facts.scale, &self.to, x),
             Some(_) => {
@@ -45,7 +47,10 @@ impl<P: Points> OfPoints<'_, P> {
 
 impl<P: Points> Space for OfPoints<'_, P> {
     fn image(&mut self, x: &Mat) -> Result<Mat> {
-        Ok(self.strengths(&self.directions(&x.data)))
+        let directions = self.directions(&x.data);
+        let strengths = self.strengths(&directions);
+        self.room = directions.data;
+        Ok(strengths)
     }
 
     fn dots(&self, a: &Mat, b: &Mat) -> Vec<f64> {
@@ -74,7 +79,7 @@ impl<P: Points> Space for OfPoints<'_, P> {
 fn of_start<P: Points>(data: &Local<P>, guess: &Mat, labels: &[i32], tolerance: f64) -> Result<Dominant> {
     let k = guess.cols;
     let to = labels.iter().map(|&l| usize::try_from(l).map_or(NOWHERE, |l| l as u32)).collect();
-    let mut space = OfPoints { data, k, to };
+    let mut space = OfPoints { data, k, to, room: vec![] };
     let unit = |space: &OfPoints<P>, x: &mut Mat| {
         let norms2 = space.dots(x, x);
         space.scale(

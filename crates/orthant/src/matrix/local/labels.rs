@@ -21,7 +21,7 @@ pub(super) fn columns_of(labels: &[i32]) -> Vec<u32> {
 
 /// `Σ factor·m` over the points of every column, features × width; `to` and `factor` are points × starts. With a
 /// transposed copy feature by feature, or where the caller keeps to one thread (`alone`) point by point: in the same
-/// order, to the same bits.
+/// order, to the same bits. `room` is memory that may be used.
 pub(super) fn sum_columns<P: Points>(
     data: &Local<P>,
     to: &[u32],
@@ -29,6 +29,7 @@ pub(super) fn sum_columns<P: Points>(
     starts: usize,
     width: usize,
     alone: bool,
+    room: Vec<f64>,
 ) -> Mat {
     let scale = data.facts.scale;
     let all = 0..data.points.shape().points;
@@ -36,7 +37,7 @@ pub(super) fn sum_columns<P: Points>(
         if !alone {
             return data.points.transposed_sum_one(scale, to, factor, starts, width);
         }
-        let mut sums = data.points.sums(width);
+        let mut sums = data.points.sums_in(room, width);
         data.points.add_one(&mut sums, all, scale, to, factor);
         return data.points.total(vec![sums], width);
     }
@@ -58,9 +59,10 @@ pub(super) fn sums_of_labels<P: Points>(
     k: usize,
     rule: Rule,
     alone: bool,
+    room: Vec<f64>,
 ) -> Mat {
     let factor: Vec<f64> = (0..labels.len()).map(|j| adds(data, rule, j)).collect();
-    sum_columns(data, &columns_of(labels), &factor, 1, k, alone)
+    sum_columns(data, &columns_of(labels), &factor, 1, k, alone, room)
 }
 
 /// Brings sums up to date that only some points change: those with a new label, and their old one.
@@ -145,12 +147,13 @@ impl<P: Points> LocalStore<'_, P> {
         for (j, &label) in labels.iter().enumerate() {
             usize::try_from(label).into_iter().for_each(|i| weight[i] += data.weight(j));
         }
-        let sums = sums_of_labels(data, labels, k, rule, false);
+        let sums = sums_of_labels(data, labels, k, rule, false, vec![]);
         Assigned { sums, weight, value: vec![0.0; k], changed: vec![0] }
     }
 
     pub(super) fn set_labels(&mut self, start: usize, labels: &[i32]) {
         self.memory.remove(&start);
+        self.rooms.remove(&start);
         self.labels_of(start).copy_from_slice(labels);
     }
 

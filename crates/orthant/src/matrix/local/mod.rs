@@ -312,13 +312,31 @@ impl<P: Points> Data for Local<P> {
             lambda: vec![],
             labels: vec![],
             memory: HashMap::new(),
+            rooms: HashMap::new(),
             unexplained: vec![],
         }))
     }
 }
 
+/// Memory that a pass has used and the next one may: pages that are given back and asked for again in every pass cost
+/// more than the numbers in them.
+struct Rooms<P: Points> {
+    /// features × k each.
+    packed: Option<P::Packed>,
+    sums: Vec<f64>,
+    /// One for each point.
+    to: Vec<u32>,
+    factor: Vec<f64>,
+}
+
+impl<P: Points> Default for Rooms<P> {
+    fn default() -> Self {
+        Rooms { packed: None, sums: vec![], to: vec![], factor: vec![] }
+    }
+}
+
 /// The arrays beside a [`Local`]; the passes over them are in the files of this folder.
-struct LocalStore<'a, P> {
+struct LocalStore<'a, P: Points> {
     data: &'a Local<P>,
     /// Whether passes keep to one thread.
     alone: bool,
@@ -332,6 +350,8 @@ struct LocalStore<'a, P> {
     labels: Vec<Vec<i32>>,
     /// What passes know of the points of each start; forgotten when others set labels.
     memory: HashMap<usize, Remembered>,
+    /// Memory that the next pass of a start may use.
+    rooms: HashMap<usize, Rooms<P>>,
     /// `wⱼ` times what the settled directions leave of each point.
     unexplained: Vec<f64>,
 }
@@ -369,6 +389,11 @@ macro_rules! forward {
         impl<P: Points> Store for LocalStore<'_, P> {
             fn set_alone(&mut self, alone: bool) {
                 self.alone = alone;
+            }
+            fn recycle(&mut self, start: usize, centroids: Mat) {
+                if self.data.points.has_transposed() {
+                    self.rooms.entry(start).or_default().sums = centroids.data;
+                }
             }
             $(fn $name(&mut self, $($arg: $t),*) -> Result<$out> { Ok(self.$name($($arg),*)) })*
         }

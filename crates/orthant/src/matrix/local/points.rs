@@ -25,6 +25,10 @@ pub(crate) trait Points: Send + Sync {
     /// How many points fit into the cache together.
     fn block(&self) -> usize;
     fn pack(&self, u: &Mat, scale: f64) -> Self::Packed;
+    /// The same, in the memory of an older one where that pays.
+    fn pack_into(&self, _old: Option<Self::Packed>, u: &Mat, scale: f64) -> Self::Packed {
+        self.pack(u, scale)
+    }
     /// The products of points with all columns: of `rows`, or of those that `list` names, counted from the first.
     fn scores(&self, rows: Range<usize>, list: Option<&[u32]>, u: &Self::Packed, out: &mut [f64]);
 
@@ -63,6 +67,10 @@ pub(crate) trait Points: Send + Sync {
     /// How many chunks may have sums of their own before these cost more than the pass.
     fn most_sums(&self, width: usize) -> usize;
     fn sums(&self, width: usize) -> Self::Sums;
+    /// The same, in given memory where that pays.
+    fn sums_in(&self, _room: Vec<f64>, width: usize) -> Self::Sums {
+        self.sums(width)
+    }
     /// `sums += Σ_p x_p ⊗ b_p`.
     fn add(&self, sums: &mut Self::Sums, rows: Range<usize>, scale: f64, b: &[f64]);
     /// `sums[to_p] += factor_p · x_p`.
@@ -455,6 +463,16 @@ impl<T: Real> Points for Sparse<'_, T> {
         sparse::Packed::new(u, scale)
     }
 
+    fn pack_into(&self, old: Option<sparse::Packed>, u: &Mat, scale: f64) -> sparse::Packed {
+        match old {
+            Some(mut old) if old.width == u.cols && old.rows.len() == u.rows * old.pitch => {
+                old.fill(&u.data, scale);
+                old
+            }
+            _ => self.pack(u, scale),
+        }
+    }
+
     fn scores(&self, rows: Range<usize>, list: Option<&[u32]>, u: &sparse::Packed, out: &mut [f64]) {
         let count = list.map_or(rows.len(), <[u32]>::len);
         let (from, out) = (rows.start, &mut out[..count * u.width]);
@@ -506,6 +524,16 @@ impl<T: Real> Points for Sparse<'_, T> {
 
     fn sums(&self, width: usize) -> Vec<f64> {
         vec![0.0; self.shape().features * width]
+    }
+
+    fn sums_in(&self, mut room: Vec<f64>, width: usize) -> Vec<f64> {
+        let size = self.shape().features * width;
+        if room.capacity() < size {
+            return self.sums(width);
+        }
+        room.clear();
+        room.resize(size, 0.0);
+        room
     }
 
     fn add(&self, sums: &mut Vec<f64>, rows: Range<usize>, scale: f64, b: &[f64]) {

@@ -21,22 +21,24 @@ pub(crate) fn change(sigma2: f64, sign: f64, p2: f64, r2: f64, g: f64) -> f64 {
 impl<P: Points> Local<P> {
     /// `Σ_f m log(m/Σm)` of every point: what its own distribution would say of it.
     pub(super) fn information(&self) -> &[f64] {
-        self.information.get_or_init(|| {
-            let log = |x: f64| if x > 0.0 { x * x.ln() } else { 0.0 };
-            let parts = in_order(self.chunks(4), |chunk| {
-                let own = |j: usize| {
-                    let (mut sum, mut logs) = (0.0, 0.0);
-                    self.points.for_each(j, |_, x| {
-                        let x = x * self.facts.scale;
-                        sum += x;
-                        logs += log(x);
-                    });
-                    logs - log(sum)
-                };
-                chunk.map(own).collect::<Vec<f64>>()
-            });
-            parts.concat()
-        })
+        // Found before the cell is entered: a thread that waited in it for others could be given a job that enters it too.
+        if let Some(known) = self.information.get() {
+            return known;
+        }
+        let log = |x: f64| if x > 0.0 { x * x.ln() } else { 0.0 };
+        let parts = in_order(self.chunks(4), |chunk| {
+            let own = |j: usize| {
+                let (mut sum, mut logs) = (0.0, 0.0);
+                self.points.for_each(j, |_, x| {
+                    let x = x * self.facts.scale;
+                    sum += x;
+                    logs += log(x);
+                });
+                logs - log(sum)
+            };
+            chunk.map(own).collect::<Vec<f64>>()
+        });
+        self.information.get_or_init(|| parts.concat())
     }
 }
 
