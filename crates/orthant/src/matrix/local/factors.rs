@@ -223,9 +223,22 @@ impl<P: Points> LocalStore<'_, P> {
         Multiplied { mvt, vvt: add_all(grams, k, k), cross, old2 }
     }
 
-    /// Every point's row of V through `f`, which may change the length of the row to `k`.
+    /// Every point's row of V through `f`, which writes into zeros and may change the length of the row to `k`.
     fn map_rows(&mut self, k: usize, f: impl Fn(usize, &[f64], &mut [f64]) + Sync + Send) {
         let (data, old_k) = (self.data, self.k);
+        if k == old_k && !self.v.is_empty() {
+            let chunks = data.chunks(k);
+            let jobs = chunks.iter().cloned().zip(split(&mut self.v, &chunks, k)).collect();
+            in_order(jobs, |(chunk, rows)| {
+                let mut old = vec![0.0; k];
+                for (row, j) in rows.chunks_exact_mut(k.max(1)).zip(chunk) {
+                    old.copy_from_slice(row);
+                    row.fill(0.0);
+                    f(j, &old, row);
+                }
+            });
+            return;
+        }
         let old = std::mem::take(&mut self.v);
         let mut new = vec![0.0; self.points() * k];
         let chunks = data.chunks(k);

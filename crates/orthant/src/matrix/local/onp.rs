@@ -263,7 +263,12 @@ impl<P: Points> LocalStore<'_, P> {
     }
 
     pub(super) fn accept(&mut self, accept: &Accept) {
-        let mut y = vec![0.0; self.v.len()];
-        take(accept, &mut self.v, &self.d, &mut self.lambda, &mut y);
+        let size = TRIAL_BLOCK * self.k;
+        let mut y = vec![0.0; size];
+        let blocks = self.v.chunks_mut(size).zip(self.d.chunks(size)).zip(self.lambda.chunks_mut(size));
+        for ((v, d), lambda) in blocks {
+            let y = &mut y[..v.len()];
+            take(accept, v, d, lambda, y);
+        }
     }
 }
