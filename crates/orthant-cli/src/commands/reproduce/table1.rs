@@ -54,12 +54,16 @@ pub fn show(lab: &Lab) -> Result<Shown> {
         let paper = published::table1().iter().find(|row| row.0 == method).map_or(f64::NAN, |row| row.1);
         let seconds = mean(&runs, |r| r.seconds);
         let iterations = mean(&runs, |r| r.iterations as f64);
-        times.push((method, seconds.mean));
-        let ratio = paper / seconds.mean;
+        let mut sorted: Vec<f64> = runs.iter().map(|r| r.seconds).collect();
+        sorted.sort_by(f64::total_cmp);
+        let median = sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN);
+        times.push((method, median));
+        let ratio = paper / median;
         rows.push(vec![
             contender.title(),
             format!("{paper:.2}"),
             if runs.is_empty() { "–".into() } else { format!("{:.4}", seconds.mean) },
+            if runs.is_empty() { "–".into() } else { format!("{median:.4}") },
             if runs.is_empty() { "–".into() } else { format!("{ratio:.0} ×") },
             if runs.is_empty() { "–".into() } else { format!("{:.0}", iterations.mean) },
             runs.len().to_string(),
@@ -69,14 +73,17 @@ pub fn show(lab: &Lab) -> Result<Shown> {
             number(paper),
             number(seconds.mean),
             number(seconds.deviation),
+            number(median),
             number(iterations.mean),
             runs.len().to_string(),
         ]);
     }
-    let columns = ["method", "#paper, s", "#ours, s", "#paper / ours", "#iterations", "#runs"];
+    let columns =
+        ["method", "#paper, s", "#ours, s", "#median, s", "#paper / median", "#iterations", "#runs"];
     let mut html = table(&Table { columns: &columns, rows: &rows, best: &[] });
     html += "<p class=\"note\">Seconds of one execution on one thread, over all levels of noise; the paper's machine \
-             was another (Core i7-2630QM, MATLAB), so that only the order can be compared.";
+             was another (Core i7-2630QM, MATLAB), so that only the order can be compared. A run that waited for others, or was paused, counts in the average \
+             as it stands; claims are judged by the median.";
     if let Some(limit) = lab.protocol.limit {
         html += &format!(" CHNMF and O-PNMF were stopped after {limit} iterations here.");
     }
@@ -84,7 +91,10 @@ pub fn show(lab: &Lab) -> Result<Shown> {
     Ok(Shown {
         heading: "Table 1: average time on the synthetic sets, in seconds".into(),
         html,
-        files: vec![("table1.csv".into(), csv("method,paper,seconds,deviation,iterations,runs", lines))],
+        files: vec![(
+            "table1.csv".into(),
+            csv("method,paper,seconds,deviation,median,iterations,runs", lines),
+        )],
         claims: claims(lab, &times),
     })
 }
