@@ -57,7 +57,12 @@ pub fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
                 found.insert(format!("{name}/"), vec![]);
                 visit(&path, &format!("{name}/"), found);
             } else {
-                found.insert(name, std::fs::read(&path).expect("the file can be read"));
+                match std::fs::read(&path) {
+                    Ok(bytes) => drop(found.insert(name, bytes)),
+                    // A program that is at work may have renamed it since.
+                    Err(e) if e.kind() == std::io::ErrorKind::NotFound => (),
+                    Err(e) => panic!("{name} cannot be read: {e}"),
+                }
             }
         }
     }
