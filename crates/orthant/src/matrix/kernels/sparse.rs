@@ -193,8 +193,8 @@ impl<T: Real, I: Index> Kernel for ProductOne<'_, '_, T, I> {
     }
 }
 
-/// `sums[f, to_p] += (scale · x[p, f]) · factor_p` over the entries of points: what [`ProductOne`] computes for one
-/// start, in the same order and to the same bits, but while the points' entries are in the cache.
+/// `sums[f, to_p] += (scale · x[p, f]) · factor_p` over the entries of points: what [`ProductOne`] computes, in the
+/// same order and to the same bits, but point by point, which on one thread takes half the time.
 pub(crate) struct AddOne<'a, 'd, T: Clone, I: Clone> {
     pub x: &'a Csr<'d, T, I>,
     pub from: usize,

@@ -1,0 +1,228 @@
+//! Sums of dense points: all columns for every point, or one column for each.
+
+use super::super::{Kernel, Real, last, load, load_last, put};
+
+/// `sums[i, :] += Σ_p b[p, i] · x_p` for the points of one block; `sums` is width × features.
+pub(crate) struct Sum<'a, T> {
+    pub x: &'a [T],
+    pub features: usize,
+    /// points × width.
+    pub b: &'a [T],
+    pub width: usize,
+    pub sums: &'a mut [T],
+}
+
+/// The sums of C columns over S vectors of features from f on, held in registers for all points of the block. Of the
+/// last vector, which reaches back into the one before it, only the last `new` features count.
+#[inline(always)]
+fn sum_tile<T: Real, const L: usize, const FMA: bool, const S: usize, const C: usize>(
+    sum: &mut Sum<T>,
+    f: usize,
+    new: usize,
+    i: usize,
+) {
+    let (features, width) = (sum.features, sum.width);
+    let mut sums = [[[T::default(); L]; S]; C];
+    let mask = last(new);
+    for c in 0..C {
+        for s in 0..S {
+            sums[c][s] = load(sum.sums, (i + c) * features + f + s * L);
+        }
+    }
+    for p in 0..sum.x.len() / features {
+        let mut vectors = [[T::default(); L]; S];
+        for s in 0..S {
+            let at = p * features + f + s * L;
+            vectors[s] =
+                if new == L { load(sum.x, at) } else { load_last::<T, L, FMA>(sum.x, at + L, &mask) };
+        }
+        let factors: [T; C] = load(sum.b, p * width + i);
+        for c in 0..C {
+            for s in 0..S {
+                for l in 0..L {
+                    sums[c][s][l] = sums[c][s][l].plus::<FMA>(factors[c], vectors[s][l]);
+                }
+            }
+        }
+    }
+    for c in 0..C {
+        for s in 0..S {
+            put(sum.sums, (i + c) * features + f + s * L, sums[c][s]);
+        }
+    }
+}
+
+/// All features for C columns from i on: as many sums at a time as the registers hold.
+#[inline(always)]
+fn sum_columns<T: Real, const L: usize, const FMA: bool, const C: usize>(sum: &mut Sum<T>, i: usize) {
+    let features = sum.features;
+    if features < L {
+        for (point, b) in sum.x.chunks_exact(features).zip(sum.b.chunks_exact(sum.width)) {
+            for c in i..i + C {
+                let sums = &mut sum.sums[c * features..(c + 1) * features];
+                sums.iter_mut().zip(point).for_each(|(sum, &x)| *sum = sum.plus::<FMA>(b[c], x));
+            }
+        }
+        return;
+    }
+    let mut f = 0;
+    if L * size_of::<T>() == 64 {
+        while f + 4 * L <= features {
+            sum_tile::<T, L, FMA, 4, C>(sum, f, L, i);
+            f += 4 * L;
+        }
+    }
+    while f + 2 * L <= features {
+        sum_tile::<T, L, FMA, 2, C>(sum, f, L, i);
+        f += 2 * L;
+    }
+    if f + L <= features {
+        sum_tile::<T, L, FMA, 1, C>(sum, f, L, i);
+        f += L;
+    }
+    if f < features {
+        sum_tile::<T, L, FMA, 1, C>(sum, features - L, features - f, i);
+    }
+}
+
+impl<T: Real> Kernel for Sum<'_, T> {
+    type T = T;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(mut self) {
+        let (features, width) = (self.features, self.width);
+        if features == 0 {
+            return;
+        }
+        assert!(self.b.len() >= self.x.len() / features * width && self.sums.len() >= width * features);
+        let mut i = 0;
+        while i + 6 <= width {
+            sum_columns::<T, L, FMA, 6>(&mut self, i);
+            i += 6;
+        }
+        match width - i {
+            5 => sum_columns::<T, L, FMA, 5>(&mut self, i),
+            4 => sum_columns::<T, L, FMA, 4>(&mut self, i),
+            3 => sum_columns::<T, L, FMA, 3>(&mut self, i),
+            2 => sum_columns::<T, L, FMA, 2>(&mut self, i),
+            1 => sum_columns::<T, L, FMA, 1>(&mut self, i),
+            _ => (),
+        }
+    }
+}
+
+/// `sums[to[e], :] += scale · factor[e] · x_p` for entries e = p·starts + r: every point adds to one row for each of
+/// `starts` starts.
+pub(crate) struct SumOne<'a, T> {
+    pub x: &'a [T],
+    pub features: usize,
+    /// points × starts: a row of `sums`, or [`NOWHERE`].
+    pub to: &'a [u32],
+    /// points × starts.
+    pub factor: &'a [f64],
+    pub scale: f64,
+    pub starts: usize,
+    pub sums: &'a mut [T],
+    /// Room for the entries, sorted by row: a row's sums then stay in registers from one point to the next, where a
+    /// sum that is stored and loaded again for each would wait for itself.
+    pub order: &'a mut Vec<(u32, T)>,
+    /// Room for where each row's entries end.
+    pub ends: &'a mut Vec<u32>,
+}
+
+/// A point that adds to no row.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+/// The sums of one row over S vectors of features from f on; `new` as for [`sum_tile`].
+#[inline(always)]
+fn sum_strip<T: Real, const L: usize, const FMA: bool, const S: usize>(
+    x: &[T],
+    features: usize,
+    members: &[(u32, T)],
+    sums: &mut [T],
+    f: usize,
+    new: usize,
+) {
+    let mut strip = [[T::default(); L]; S];
+    let mask = last(new);
+    for s in 0..S {
+        strip[s] = load(sums, f + s * L);
+    }
+    for &(p, factor) in members {
+        for s in 0..S {
+            let at = p as usize * features + f + s * L;
+            let vector: [T; L] =
+                if new == L { load(x, at) } else { load_last::<T, L, FMA>(x, at + L, &mask) };
+            for l in 0..L {
+                strip[s][l] = strip[s][l].plus::<FMA>(factor, vector[l]);
+            }
+        }
+    }
+    for s in 0..S {
+        put(sums, f + s * L, strip[s]);
+    }
+}
+
+impl<T: Real> Kernel for SumOne<'_, T> {
+    type T = T;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        let SumOne { x, features, to, factor, scale, starts, sums, order, ends } = self;
+        if features == 0 {
+            return;
+        }
+        // Counting sort: points of a row keep their order.
+        let rows = sums.len() / features;
+        ends.clear();
+        ends.resize(rows + 1, 0);
+        let count = x.len() / features * starts;
+        let (to, factor) = (&to[..count], &factor[..count]);
+        to.iter().filter(|&&to| to != NOWHERE).for_each(|&to| ends[to as usize + 1] += 1);
+        for row in 0..rows {
+            ends[row + 1] += ends[row];
+        }
+        order.clear();
+        order.resize(ends[rows] as usize, (0, T::default()));
+        for (e, (&to, &factor)) in to.iter().zip(factor).enumerate() {
+            if to != NOWHERE {
+                let end = &mut ends[to as usize];
+                order[*end as usize] = ((e / starts) as u32, T::of(factor * scale));
+                *end += 1;
+            }
+        }
+        let mut from = 0;
+        for (sums, &end) in sums.chunks_exact_mut(features).zip(&*ends) {
+            let members = &order[from..end as usize];
+            from = end as usize;
+            if members.is_empty() {
+                continue;
+            }
+            if features < L {
+                for &(p, factor) in members {
+                    let point = &x[p as usize * features..(p as usize + 1) * features];
+                    sums.iter_mut().zip(point).for_each(|(sum, &x)| *sum = sum.plus::<FMA>(factor, x));
+                }
+                continue;
+            }
+            let mut f = 0;
+            while f + 8 * L <= features {
+                sum_strip::<T, L, FMA, 8>(x, features, members, sums, f, L);
+                f += 8 * L;
+            }
+            if f + 4 * L <= features {
+                sum_strip::<T, L, FMA, 4>(x, features, members, sums, f, L);
+                f += 4 * L;
+            }
+            while f + L <= features {
+                sum_strip::<T, L, FMA, 1>(x, features, members, sums, f, L);
+                f += L;
+            }
+            if f < features {
+                sum_strip::<T, L, FMA, 1>(x, features, members, sums, features - L, features - f);
+            }
+        }
+    }
+}
