@@ -1,6 +1,6 @@
 //! Eight numbers from eight vectors, and the largest of eight: where lanes meet.
 //!
-//! The only instructions here that are named instead of left to the compiler: it makes jumps and single numbers of
+//! Here instructions are named instead of left to the compiler: it makes jumps and single numbers of
 //! what are a few shuffles, and these took half the time of a pass over points with few features. The plain forms serve
 //! all other machines, and the tests.
 
@@ -19,7 +19,7 @@ pub(super) fn sums_of_lanes<T: Real, const L: usize, const FMA: bool, const C: u
             x[c] = fold(vectors[c]);
         }
         // SAFETY: x86-64 machines are said to fuse only after they were asked for AVX2.
-        return as_eight(unsafe { x86::sums_f32(x) });
+        return same(unsafe { x86::sums_f32(x) });
     }
     #[cfg(target_arch = "x86_64")]
     if FMA && size_of::<T>() == 8 && L >= 4 {
@@ -28,7 +28,7 @@ pub(super) fn sums_of_lanes<T: Real, const L: usize, const FMA: bool, const C: u
             x[c] = fold(vectors[c]);
         }
         // SAFETY: as above.
-        return as_eight(unsafe { x86::sums_f64(x) });
+        return same(unsafe { x86::sums_f64(x) });
     }
     plain_sums(vectors)
 }
@@ -48,7 +48,7 @@ pub(super) fn first_largest<T: Real, const FMA: bool>(x: [T; 8], tie: f64) -> (u
     #[cfg(target_arch = "x86_64")]
     if FMA && size_of::<T>() == 4 {
         // SAFETY: as above.
-        let first = unsafe { x86::first_largest_f32(eight_of(x), tie as f32) };
+        let first = unsafe { x86::first_largest_f32(same(x), tie as f32) };
         return (first, x[first]);
     }
     plain_first_largest(x, tie)
@@ -69,24 +69,13 @@ pub(super) fn plain_first_largest<T: Real>(x: [T; 8], tie: f64) -> (usize, T) {
     (first, x[first])
 }
 
-/// The same numbers in a type that is known: `T` is `A` where this is called.
+/// The same numbers under the other name of their format, which a generic caller cannot know.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn eight_of<T: Real, A: Real>(x: [T; 8]) -> [A; 8] {
-    const { assert!(size_of::<T>() == size_of::<A>() || size_of::<T>() != 4) };
+fn same<T: Real, A: Real>(x: [T; 8]) -> [A; 8] {
     let mut same = [A::default(); 8];
     for c in 0..8 {
         same[c] = A::of(x[c].into());
-    }
-    same
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn as_eight<T: Real, A: Real>(x: [A; 8]) -> [T; 8] {
-    let mut same = [T::default(); 8];
-    for c in 0..8 {
-        same[c] = T::of(x[c].into());
     }
     same
 }
