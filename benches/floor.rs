@@ -10,7 +10,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use orthant::matrix::machine::{instructions, multiply_add, read};
-use orthant::matrix::{Data, Mat, Matrix, Real, open, open_any};
+use orthant::matrix::passes::Normal;
+use orthant::matrix::{Data, Mat, Matrix, Real, open, open_with};
 use orthant::run::{Event, Go, Observer};
 use orthant::{Error, Job, Result, algorithms::Values, cluster};
 use rayon::prelude::*;
@@ -134,8 +135,9 @@ fn iterations(data: &dyn Data, matrix: &Matrix, streams: usize, job: &Job) -> Re
 /// Seconds of two products with the data, as a pass of any method has them.
 fn two_products(data: &dyn Data, k: usize, times: usize) -> Result<f64> {
     let u = Mat::from_fn(data.shape().features, k, |f, i| ((f * 7 + i * 3) % 11) as f64);
-    let mut store = data.store()?;
-    Ok(median((0..times).map(|_| seconds(|| drop(black_box(store.normal(&u))))).collect()))
+    let mut slots = data.slots()?;
+    let pass = Normal::new(u);
+    Ok(median((0..times).map(|_| seconds(|| drop(black_box(slots.sweep(&pass))))).collect()))
 }
 
 fn main() {
@@ -197,7 +199,7 @@ fn floors(matrix: &Matrix, k: usize, limit: usize) -> Result<()> {
 
     let two = two_products(&*data, k, limit)?;
     // The same without the transposed copy that sparse data have by themselves.
-    let plain = two_products(&*open_any(matrix.into(), None, Some(false))?, k, limit)?;
+    let plain = two_products(&*open_with(matrix.into(), None, Some(false))?, k, limit)?;
 
     let data_bytes = bytes(matrix) as f64;
     let state = points * k as f64;

@@ -3,6 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use orthant::matrix::passes::{Assign, Normal};
 use orthant::matrix::{Csr, Data, Dense, Mat, Rule, open};
 
 fn points(c: &mut Criterion, name: &str, data: &dyn Data) {
@@ -12,12 +13,14 @@ fn points(c: &mut Criterion, name: &str, data: &dyn Data) {
         let u =
             Mat::from_fn(shape.features, k, |f, i| ((f * 7 + i * 3) % 11) as f64 + 1.0).with_unit_columns();
         group.throughput(Throughput::Elements((shape.nonzeros * k) as u64));
-        let mut store = data.store().expect("room beside the data");
+        let mut slots = data.slots().expect("room beside the data");
         group.bench_function(BenchmarkId::new("two products", k), |b| {
-            b.iter(|| black_box(store.normal(&u).expect("a pass in memory")))
+            let pass = Normal::new(u.clone());
+            b.iter(|| black_box(slots.sweep(&pass).expect("a pass in memory")))
         });
         group.bench_function(BenchmarkId::new("assign and sum", k), |b| {
-            b.iter(|| black_box(store.assign_and_sum(&[&u], Rule::Power, &[0]).expect("a pass in memory")))
+            let pass = Assign::new(Rule::Power, vec![u.clone()], vec![0]);
+            b.iter(|| black_box(slots.sweep(&pass).expect("a pass in memory")))
         });
     }
     group.finish();

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use orthant::certificate::CERTIFICATE;
-use orthant::checkpoint::Checkpoint;
 use orthant::matrix::Rule;
 use orthant::read::write_whole;
 use orthant::run::{Event, Go, Observer};
@@ -162,11 +161,11 @@ impl Observer for Watch {
             .is_some_and(|saving| interrupt::happened() || saving.last.elapsed() >= saving.every)
     }
 
-    fn save(&mut self, checkpoint: &Checkpoint) -> orthant::Result<()> {
+    fn save(&mut self, checkpoint: &[u8]) -> orthant::Result<()> {
         let Some(saving) = &mut self.saving else { return Ok(()) };
         saving.last = Instant::now();
         // A full disk is no reason to lose the work: it goes on, and the user knows.
-        if let Err(error) = write_whole(&saving.path, |out| out.write_all(&checkpoint.to_bytes()))
+        if let Err(error) = write_whole(&saving.path, |out| out.write_all(checkpoint))
             && !std::mem::replace(&mut saving.failed, true)
         {
             eprintln!("orthant: the checkpoint cannot be saved, the work goes on: {error}");

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
-use orthant::matrix::{AnyPoints, Csr, Data, Dense, Mat, Matrix, open_any};
+use orthant::matrix::{AnyPoints, Csr, Data, Dense, Mat, Matrix, open_with};
 use orthant::{Error, Result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -103,7 +103,7 @@ impl<'a> View<'a> {
                 }
             }
         };
-        open_any(points, weights, None)
+        open_with(points, weights, None)
     }
 }
 

@@ -8,6 +8,7 @@ use orthant::algorithms::{Polish, Values, method};
 use orthant::certificate::Level;
 use orthant::finish::predict;
 use orthant::matrix::Rule;
+use orthant::matrix::passes::{Residual, Strengths};
 use orthant::pipeline::Stage;
 use orthant::run::Stop;
 use orthant::start::Start;
@@ -178,10 +179,11 @@ pub(crate) fn apply<'py>(
         let labels = predict(&*data, &centroids, *rule)?;
         let Some(directions) = directions else { return Ok((labels, vec![], f64::NAN)) };
         let scale = data.facts().scale;
-        let mut store = data.store()?;
-        store.set_labels(0, &labels)?;
-        let strengths = store.strengths(&directions, 0)?.into_iter().map(|s| s / scale).collect();
-        let residual = store.residual(&directions, 0)?.total / scale / scale;
+        let mut slots = data.slots()?;
+        slots.set_labels(0, &labels)?;
+        let strengths =
+            slots.tell(&Strengths::new(&directions, 0))?.0.into_iter().map(|s| s / scale).collect();
+        let residual = slots.tell(&Residual::new(&directions, 0))?.total() / scale / scale;
         Ok((labels, strengths, residual))
     })?;
     if let Some(exception) = done.exception {

@@ -2,7 +2,8 @@
 
 use crate::algorithms::{SMOOTHING, logarithms};
 use crate::error::Result;
-use crate::matrix::{Mat, Rule, Store};
+use crate::matrix::passes::{Assign, Left, Power, Residual, Strengths, SumOfLabels};
+use crate::matrix::{Data, Mat, Rule, Slots};
 use crate::prepare::Problem;
 use crate::singular::dominant;
 
@@ -29,46 +30,45 @@ pub struct Solution {
     pub relabelled: usize,
 }
 
-/// Finishes the labels that the store holds under `run`; `guess` are directions to begin with.
+/// Finishes a partition into the labels of run 0; `guess` are its directions as well as they are known. Comes with what
+/// the solution leaves of the data, computed point by point.
 pub fn finish(
     problem: &Problem,
-    store: &mut dyn Store,
-    run: usize,
+    slots: &mut dyn Slots,
+    labels: &[i32],
     guess: &Mat,
     rule: Rule,
-) -> Result<Solution> {
+) -> Result<(Solution, Left)> {
     let k = problem.k;
     let facts = problem.facts();
-    let mut labels = store.labels(run)?;
+    let mut labels = labels.to_vec();
     // Without weight a point has no say in the directions; it is labelled by them at the end.
     let weightless: Vec<usize> = facts.weightless_points.clone();
     weightless.iter().for_each(|&j| labels[j] = -1);
     // k-means clusters zero points too, but they have no direction: set aside, and put back at the end.
     let zero_labels: Vec<i32> = facts.zero_points.iter().map(|&j| labels[j]).collect();
     facts.zero_points.iter().for_each(|&j| labels[j] = -1);
-    store.set_labels(run, &labels)?;
+    slots.set_labels(0, &labels)?;
 
     let mut refilled = vec![];
-    let mut found = dominant(problem.data, store, &[run], guess)?;
+    let mut found = dominant(problem.data, slots, &[0], guess)?;
     loop {
-        let mut sizes = vec![0usize; k];
-        labels.iter().filter_map(|&l| usize::try_from(l).ok()).for_each(|l| sizes[l] += 1);
+        let mut sizes = sizes(&labels, k);
         if rule == Rule::Euclid {
             // Zero points alone are a cluster of k-means, though one without a direction.
-            zero_labels.iter().filter_map(|&l| usize::try_from(l).ok()).for_each(|l| sizes[l] += 1);
+            sizes.iter_mut().zip(self::sizes(&zero_labels, k)).for_each(|(all, zero)| *all += zero);
         }
         let Some(empty) = sizes.iter().position(|&s| s == 0) else { break };
-        let residual = store.residual(&found.u, run)?;
         // k does not exceed the number of usable points, so some cluster has two.
-        let Some(worst) = residual.worst else { break };
+        let Some(worst) = slots.tell(&Residual::new(&found.u, 0))?.worst() else { break };
         labels[worst] = empty as i32;
         refilled.push(worst);
-        store.set_labels(run, &labels)?;
-        found = dominant(problem.data, store, &[run], &found.u)?;
+        slots.set_labels(0, &labels)?;
+        found = dominant(problem.data, slots, &[0], &found.u)?;
     }
 
     // A power step more: features that no point of a cluster has get exactly 0.
-    found.u = store.sum_by_label(&found.u, &[run])?.with_unit_columns();
+    found.u = slots.sweep(&Power::new(found.u, &[0]))?.1.with_unit_columns();
 
     // Number the clusters by decreasing energy, ties by the old number.
     let mut order: Vec<usize> = (0..k).collect();
@@ -78,11 +78,11 @@ pub fn finish(
     let renumber = |label: i32| usize::try_from(label).map_or(-1, |old| number[old]);
     labels.iter_mut().for_each(|l| *l = renumber(*l));
     let mut directions = Mat::from_fn(found.u.rows, k, |f, i| found.u[(f, order[i])]);
-    store.set_labels(run, &labels)?;
+    slots.set_labels(0, &labels)?;
     if facts.negative.is_some() {
         // The sign of a singular vector is arbitrary: V ≥ 0 wants the one along which more of the cluster lies.
-        let ahead = store.residual(&directions, run)?.energy;
-        let behind = store.residual(&directions.clone().map(|x| -x), run)?.energy;
+        let ahead = slots.tell(&Residual::new(&directions, 0))?.energy;
+        let behind = slots.tell(&Residual::new(&directions.clone().map(|x| -x), 0))?.energy;
         let sign = |(a, b): (&f64, &f64)| if b > a { -1.0 } else { 1.0 };
         directions.scale_columns(&ahead.iter().zip(&behind).map(sign).collect::<Vec<_>>());
     }
@@ -91,34 +91,34 @@ pub fn finish(
         for (&j, &label) in facts.zero_points.iter().zip(&zero_labels) {
             labels[j] = renumber(label);
         }
-        store.set_labels(run, &labels)?;
+        slots.set_labels(0, &labels)?;
     }
+    let mut sum = || slots.sweep(&SumOfLabels { k, rule, run: 0 });
     let centroids = match rule {
         Rule::Power => directions.clone(),
-        Rule::Cosine => store.sum_of_labels(k, rule, run)?.sums.with_unit_columns(),
+        Rule::Cosine => sum()?.1.with_unit_columns(),
         // How much a centroid is smoothed depends on how many points are in it.
-        Rule::Kl => store.sum_of_labels(k, rule, run)?.sums.map(|x| x / facts.scale),
+        Rule::Kl => sum()?.1.map(|x| x / facts.scale),
         Rule::Euclid => {
-            let sums = store.sum_of_labels(k, rule, run)?;
-            let mut means = sums.sums;
+            let (weight, mut means) = sum()?;
             let scale = |w: &f64| if *w > 0.0 { 1.0 / w / facts.scale } else { 0.0 };
-            means.scale_columns(&sums.weight.iter().map(scale).collect::<Vec<_>>());
+            means.scale_columns(&weight.0.iter().map(scale).collect::<Vec<_>>());
             means
         }
     };
-    let predicted = predict(problem.data, &centroids, rule)?;
+    let predicted = predict_into(slots, 1, facts.scale, &centroids, rule)?;
     let relabelled = labels.iter().zip(&predicted).filter(|(l, p)| **l >= 0 && l != p).count();
     // Points without weight had no say; now the clusters say where they belong.
     if !weightless.is_empty() {
         weightless.iter().for_each(|&j| labels[j] = predicted[j]);
-        store.set_labels(run, &labels)?;
+        slots.set_labels(0, &labels)?;
     }
 
     // v = mᵀu for unit u [P, eq. (optCoeffs)], then (UD, D⁻¹V) with D = diag(‖V(i, :)‖). [P, Sec. 2.4]
-    let residual = store.residual(&directions, run)?;
-    let norms: Vec<f64> = residual.energy.iter().map(|e| e.sqrt()).collect();
+    let left = slots.tell(&Residual::new(&directions, 0))?;
+    let norms: Vec<f64> = left.energy.iter().map(|e| e.sqrt()).collect();
     let inverse: Vec<f64> = norms.iter().map(|&n| if n > 0.0 { 1.0 / n } else { 0.0 }).collect();
-    let mut v = store.strengths(&directions, run)?;
+    let mut v = slots.tell(&Strengths::new(&directions, 0))?.0;
     for (v, &label) in v.iter_mut().zip(&labels) {
         if let Ok(i) = usize::try_from(label) {
             *v *= inverse[i];
@@ -126,37 +126,47 @@ pub fn finish(
     }
     let mut u = directions.clone();
     u.scale_columns(&norms.iter().map(|n| n / facts.scale).collect::<Vec<_>>());
-    let mut sizes = vec![0usize; k];
-    labels.iter().filter_map(|&l| usize::try_from(l).ok()).for_each(|l| sizes[l] += 1);
-    Ok(Solution {
+    let sizes = sizes(&labels, k);
+    let solution = Solution {
         labels,
         u,
         v,
         directions,
         centroids,
         sizes,
-        energy: residual
-            .energy
-            .iter()
-            .map(|e| if facts.norm2 > 0.0 { e / facts.norm2 } else { 0.0 })
-            .collect(),
+        energy: left.energy.iter().map(|e| if facts.norm2 > 0.0 { e / facts.norm2 } else { 0.0 }).collect(),
         refilled,
         relabelled,
-    })
+    };
+    Ok((solution, left))
+}
+
+/// Number of points of each cluster.
+fn sizes(labels: &[i32], k: usize) -> Vec<usize> {
+    let mut sizes = vec![0usize; k];
+    labels.iter().filter_map(|&l| usize::try_from(l).ok()).for_each(|l| sizes[l] += 1);
+    sizes
 }
 
 /// Labels of other points by a method's rule: what its `centroids` say of them.
-pub fn predict(data: &dyn crate::matrix::Data, centroids: &Mat, rule: Rule) -> Result<Vec<i32>> {
+pub fn predict(data: &dyn Data, centroids: &Mat, rule: Rule) -> Result<Vec<i32>> {
+    predict_into(&mut *data.slots()?, 0, data.facts().scale, centroids, rule)
+}
+
+/// The same, into the labels of a run.
+fn predict_into(
+    slots: &mut dyn Slots,
+    run: usize,
+    scale: f64,
+    centroids: &Mat,
+    rule: Rule,
+) -> Result<Vec<i32>> {
     let scaled = match rule {
-        Rule::Euclid => {
-            let scale = data.facts().scale;
-            centroids.clone().map(|x| x * scale)
-        }
+        Rule::Euclid => centroids.clone().map(|x| x * scale),
         // With the usual smoothing: a word that a cluster lacks must not forbid it.
         Rule::Kl => logarithms(centroids.clone(), SMOOTHING),
         Rule::Power | Rule::Cosine => centroids.clone(),
     };
-    let mut store = data.store()?;
-    store.assign_and_sum(&[&scaled], rule, &[0])?;
-    store.labels(0)
+    slots.tell(&Assign::new(rule, vec![scaled], vec![run]))?;
+    slots.labels(run)
 }

@@ -22,6 +22,7 @@
 
 pub mod advise;
 pub mod algorithms;
+pub mod bytes;
 pub mod certificate;
 pub mod checkpoint;
 pub mod choose_k;
@@ -30,7 +31,9 @@ pub mod evaluate;
 pub mod finish;
 pub mod generate;
 pub mod image;
+pub mod job;
 pub mod matrix;
+pub mod outcome;
 pub mod pipeline;
 pub mod prepare;
 mod random;
@@ -40,8 +43,10 @@ pub mod read;
 pub mod report;
 mod resample;
 pub mod run;
+pub mod saved;
 pub mod singular;
 pub mod start;
+mod told;
 pub mod weighting;
 
 pub use error::{Error, Place, Result};

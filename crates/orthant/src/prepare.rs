@@ -4,9 +4,9 @@ use rand::RngExt;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-use crate::algorithms::Method;
 use crate::error::{Error, Result};
-use crate::matrix::{Data, Facts, Shape};
+use crate::matrix::passes::{Information, LabelByV};
+use crate::matrix::{Data, Facts, Shape, Slots};
 use crate::singular::{Singular, top};
 use std::sync::OnceLock;
 
@@ -17,11 +17,21 @@ pub struct Problem<'a> {
     /// Number of clusters.
     pub k: usize,
     singular: OnceLock<Singular>,
+    information: OnceLock<f64>,
+}
+
+/// What a method takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needs {
+    /// Whether it takes negative entries.
+    pub signed: bool,
+    /// Whether a zero point is a point like any other.
+    pub zero_is_a_point: bool,
 }
 
 impl<'a> Problem<'a> {
     /// Checks data and k for a method.
-    pub fn new(data: &'a dyn Data, k: usize, method: &Method) -> Result<Self> {
+    pub fn new(data: &'a dyn Data, k: usize, needs: Needs) -> Result<Self> {
         let Shape { points, features, .. } = data.shape();
         let facts = data.facts();
         if points == 0 || features == 0 {
@@ -35,7 +45,7 @@ impl<'a> Problem<'a> {
                 advice: "remove or replace entries that are not finite numbers",
             });
         }
-        if let (Some(entry), false) = (facts.negative, method.signed) {
+        if let (Some(entry), false) = (facts.negative, needs.signed) {
             return Err(Error::Entry {
                 problem: format!("the entry is negative ({})", entry.value),
                 row: entry.row,
@@ -47,20 +57,20 @@ impl<'a> Problem<'a> {
             return Err(Error::parameter("k", "the number of clusters must be at least 1"));
         }
         let available =
-            if method.zero_is_a_point { points - facts.weightless_points.len() } else { facts.usable_points };
+            if needs.zero_is_a_point { points - facts.weightless_points.len() } else { facts.usable_points };
         if available == 0 {
             return Err(Error::Data(
                 "every point is zero (or has weight zero): there is nothing to cluster".into(),
             ));
         }
         if k > available {
-            let which = if method.zero_is_a_point { "points" } else { "nonzero points" };
+            let which = if needs.zero_is_a_point { "points" } else { "nonzero points" };
             return Err(Error::parameter(
                 "k",
                 format!("{k} clusters need at least {k} {which}, there are {available}"),
             ));
         }
-        Ok(Problem { data, k, singular: OnceLock::new() })
+        Ok(Problem { data, k, singular: OnceLock::new(), information: OnceLock::new() })
     }
 
     /// What one look at the data told.
@@ -77,6 +87,21 @@ impl<'a> Problem<'a> {
         Ok(self.singular.get_or_init(|| singular))
     }
 
+    /// `Σⱼ wⱼ·Σ_f m log(m/Σm)`: the part of the KL divergence that no factors change.
+    pub(crate) fn information(&self) -> Result<f64> {
+        if let Some(known) = self.information.get() {
+            return Ok(*known);
+        }
+        let told = self.data.slots()?.tell(&Information)?;
+        Ok(*self.information.get_or_init(|| told))
+    }
+
+    /// Labels by the largest entry of each column of V, whose rows are multiplied by factors.
+    pub(crate) fn label_by_v(&self, slots: &mut dyn Slots, factors: Vec<f64>) -> Result<Vec<i32>> {
+        slots.tell(&LabelByV { factors, run: 0, tie: self.data.shape().format.tie() })?;
+        slots.labels(0)
+    }
+
     /// Random points, none twice, each with a probability proportional to its weight.
     pub(crate) fn draw(
         &self,
@@ -86,11 +111,27 @@ impl<'a> Problem<'a> {
     ) -> Result<Vec<usize>> {
         if self.facts().weighted {
             let fractions: Vec<f64> = (0..count).map(|_| generator.random()).collect();
-            return self.data.draw(&fractions, zero_is_a_point);
+            return self.draw_by_weight(&fractions, zero_is_a_point);
         }
         let candidates = self.candidates(zero_is_a_point);
         let numbers = index::sample(generator, candidates.len(), count);
         Ok(numbers.iter().map(|number| candidates.get(number)).collect())
+    }
+
+    /// The points at the given fractions (in [0, 1)) of the summed weights, one after the other and none
+    /// twice. Zero points take part where they are points like any other.
+    pub fn draw_by_weight(&self, fractions: &[f64], zero_is_a_point: bool) -> Result<Vec<usize>> {
+        let mut weights = self.data.weights().unwrap_or(&[]).to_vec();
+        if !zero_is_a_point {
+            self.facts().zero_points.iter().for_each(|&j| weights[j] = 0.0);
+        }
+        let draw = |fraction: &f64| {
+            let j = place(&weights, &[*fraction])[0]?;
+            weights[j] = 0.0;
+            Some(j)
+        };
+        let drawn: Option<Vec<usize>> = fractions.iter().map(draw).collect();
+        drawn.ok_or_else(|| Error::Data(format!("{} points were to be drawn of fewer", fractions.len())))
     }
 
     /// Points that may start a cluster: nonzero (where that matters) and with a weight.
@@ -131,4 +172,20 @@ impl Candidates {
         }
         low
     }
+}
+
+/// The places at the given fractions of a sum of nonnegative shares; none where all are zero.
+pub(crate) fn place(shares: &[f64], fractions: &[f64]) -> Vec<Option<usize>> {
+    let mut sum = 0.0;
+    let add = |&x: &f64| {
+        sum += if x.is_finite() { x } else { 0.0 };
+        sum
+    };
+    let sums: Vec<f64> = shares.iter().map(add).collect();
+    // The first place whose running sum exceeds the target has itself a share.
+    let place = |fraction: &f64| {
+        let j = sums.partition_point(|&s| s <= fraction * sum);
+        (j < sums.len()).then_some(j)
+    };
+    fractions.iter().map(place).collect()
 }

@@ -3,14 +3,12 @@
 use rand::seq::index;
 
 use crate::algorithms::{Method, Values};
-use crate::checkpoint::{Checkpoint, Saved};
 use crate::error::Result;
 use crate::evaluate::{Confusion, ari};
 use crate::finish::{Solution, finish, predict};
-use crate::matrix::{Data, Mat};
-use crate::pipeline::Unsaved;
+use crate::matrix::Data;
 use crate::prepare::Problem;
-use crate::run::{Observer, Running, State, Stop, Trace, iterate};
+use crate::run::{Conclusion, Observer, Running, State, Stop, Trace, Unsaved, iterate};
 use crate::start::{Start, Stream};
 
 /// The best of several runs.
@@ -30,26 +28,24 @@ pub(crate) fn fit(
     title: &str,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    let problem = Problem::new(data, k, method)?;
+    let problem = Problem::new(data, k, method.needs())?;
     let algorithm = method.with(&Values::new())?;
     let streams: Vec<Stream> = (0..runs as u64).map(|run| Stream { seed, run }).collect();
     let mut state = algorithm.begin(&problem, &Start::Residual, &streams)?;
     let limit = algorithm.max_iterations(&Start::Residual);
     let traces = step(&mut *state, runs, &problem, method, title, limit, observer)?;
-    let mut best: Option<(f64, usize, Mat)> = None;
+    let mut best: Option<(f64, Conclusion)> = None;
     for (run, trace) in traces.iter().enumerate() {
         let conclusion = state.conclude(run)?;
         let last = trace.history.last().map_or(f64::NAN, |p| p.objective);
         let objective = conclusion.objective.unwrap_or(last);
         if best.as_ref().is_none_or(|b| method.better(objective, b.0)) {
-            best = Some((objective, run, conclusion.centroids));
+            best = Some((objective, conclusion));
         }
     }
-    let (_, run, guess) = best.expect("there is at least one run");
-    let labels = state.store().labels(run)?;
-    let mut store = data.store()?;
-    store.set_labels(0, &labels)?;
-    let solution = finish(&problem, &mut *store, 0, &guess, method.rule)?;
+    let (_, reached) = best.expect("there is at least one run");
+    let mut slots = data.slots()?;
+    let (solution, _) = finish(&problem, &mut *slots, &reached.labels, &reached.directions, method.rule)?;
     Ok(Fit { solution, cancelled: traces.iter().any(cancelled) })
 }
 
@@ -73,13 +69,7 @@ pub(crate) fn step(
         deadline: None,
     };
     // These fits are short: nothing is saved.
-    let checkpoint = |state: Saved, traces: &[Trace]| Checkpoint {
-        of: String::new(),
-        finished: vec![],
-        traces: traces.to_vec(),
-        state,
-    };
-    Ok(iterate(state, vec![Trace::default(); runs], running, &mut Unsaved(observer), &checkpoint)?.0)
+    Ok(iterate(state, vec![Trace::default(); runs], running, &mut Unsaved(observer), &|_, _| vec![])?.0)
 }
 
 pub(crate) fn cancelled(trace: &Trace) -> bool {

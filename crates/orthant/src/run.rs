@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
-use crate::checkpoint::{Checkpoint, Saved};
+use crate::bytes::{Bytes, bytes_of};
 use crate::error::Result;
-use crate::matrix::{Mat, Rule, Store};
+use crate::matrix::{Mat, Rule};
+use crate::saved::Saved;
 
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +32,17 @@ impl Stop {
     }
 }
 
+const STOPS: [Stop; 4] = [Stop::Converged, Stop::MaxIterations, Stop::Cancelled, Stop::OutOfTime];
+
+impl Bytes for Stop {
+    fn write(&self, to: &mut Vec<u8>) {
+        (*self as u8).write(to);
+    }
+    fn read(from: &mut &[u8]) -> Option<Self> {
+        STOPS.get(usize::from(u8::read(from)?)).copied()
+    }
+}
+
 /// What one iteration reached.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
@@ -42,6 +54,8 @@ pub struct Progress {
     /// Whether the stopping rule was met.
     pub converged: bool,
 }
+
+bytes_of!(Progress { objective, residual, converged });
 
 /// One iteration, as an observer sees it.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +100,7 @@ pub trait Observer {
         false
     }
     /// Called with the saved work, to be kept for [`crate::pipeline::resume`].
-    fn save(&mut self, _checkpoint: &Checkpoint) -> Result<()> {
+    fn save(&mut self, _checkpoint: &[u8]) -> Result<()> {
         Ok(())
     }
 }
@@ -110,16 +124,8 @@ pub trait State {
     fn steps(&mut self, runs: &[usize], _most: usize) -> Result<Vec<Vec<Progress>>> {
         Ok(self.step(runs)?.into_iter().map(|progress| vec![progress]).collect())
     }
-    /// Writes the labels that a run has reached into the store, under the run's position, and returns
-    /// its centroids (features × k) as a guess of the directions, and how far the iterate itself is
-    /// from feasible.
+    /// What a run has reached.
     fn conclude(&mut self, run: usize) -> Result<Conclusion>;
-    /// `Σσ₁²` of a run's partition, where the iterations have told it already.
-    fn explained(&self, _run: usize) -> Option<f64> {
-        None
-    }
-    /// The arrays beside the data.
-    fn store(&mut self) -> &mut dyn Store;
     /// The stages so far, for a method that has several; their iterations add up to those of the run.
     fn marks(&self) -> &[Mark] {
         &[]
@@ -148,8 +154,12 @@ pub struct Mark {
 /// What a run hands over to the finish.
 #[derive(Debug, Clone)]
 pub struct Conclusion {
-    /// Guesses of the clusters' directions, features × k.
-    pub centroids: Mat,
+    /// Cluster of each point; −1 for a point without one.
+    pub labels: Vec<i32>,
+    /// The clusters' directions, features × k, as well as the run knows them: zero columns where it does not.
+    pub directions: Mat,
+    /// `Σσ₁²` of the partition, where the iterations have told it.
+    pub explained: Option<f64>,
     /// The method's own objective of what was reached (scaled data), where the last iteration has not told it.
     pub objective: Option<f64>,
     /// `‖min(V, 0)‖/‖V‖` of the iterate.
@@ -166,6 +176,8 @@ pub struct Trace {
     /// Why it ended.
     pub stop: Option<Stop>,
 }
+
+bytes_of!(Trace { history, stop });
 
 /// Who is running, for observers.
 #[derive(Debug, Clone, Copy)]
@@ -194,7 +206,7 @@ pub fn iterate(
     mut traces: Vec<Trace>,
     running: Running,
     observer: &mut dyn Observer,
-    checkpoint: &dyn Fn(Saved, &[Trace]) -> Checkpoint,
+    checkpoint: &dyn Fn(Saved, &[Trace]) -> Vec<u8>,
 ) -> Result<(Vec<Trace>, Option<Stop>)> {
     let mut active: Vec<usize> = (0..traces.len()).filter(|&run| traces[run].stop.is_none()).collect();
     loop {
@@ -239,5 +251,14 @@ pub fn iterate(
             active.iter().for_each(|&run| traces[run].stop = Some(stop));
             return Ok((traces, Some(stop)));
         }
+    }
+}
+
+/// An observer that sees everything but saves nothing.
+pub(crate) struct Unsaved<'a>(pub(crate) &'a mut dyn Observer);
+
+impl Observer for Unsaved<'_> {
+    fn iteration(&mut self, event: &Event) -> Go {
+        self.0.iteration(event)
     }
 }

@@ -18,8 +18,8 @@ const LEVELS: [Level; 3] = [Level::Singular, Level::Quick, Level::Thorough];
 
 /// The certificate of a partition that is no good, so that nothing but the bound itself keeps the bound low.
 fn certified(data: &dyn Data, k: usize, level: Level) -> Certificate {
-    let problem = Problem::new(data, k, method("em-onmf").unwrap()).unwrap();
-    let mut store = data.store().unwrap();
+    let problem = Problem::new(data, k, method("em-onmf").unwrap().needs()).unwrap();
+    let mut slots = data.slots().unwrap();
     let facts = data.facts();
     let usable = |j: usize| !facts.zero_points.contains(&j) && !facts.weightless_points.contains(&j);
     let mut turn = 0;
@@ -29,10 +29,9 @@ fn certified(data: &dyn Data, k: usize, level: Level) -> Certificate {
             if usable(j) { ((turn - 1) % k) as i32 } else { -1 }
         })
         .collect();
-    store.set_labels(0, &labels).unwrap();
     let guess = Mat::zeros(data.shape().features, k);
-    let solution = finish(&problem, &mut *store, 0, &guess, Rule::Power).unwrap();
-    certify(&problem, &mut *store, 0, &solution, level, &mut ()).unwrap()
+    let (solution, left) = finish(&problem, &mut *slots, &labels, &guess, Rule::Power).unwrap();
+    certify(&problem, &mut *slots, &solution, &left, level, &mut ()).unwrap()
 }
 
 #[test]

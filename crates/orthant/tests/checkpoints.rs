@@ -26,8 +26,8 @@ impl Observer for Stopping {
         self.seen >= self.after && self.saved.is_none()
     }
 
-    fn save(&mut self, checkpoint: &Checkpoint) -> orthant::Result<()> {
-        self.saved = Some(checkpoint.to_bytes());
+    fn save(&mut self, checkpoint: &[u8]) -> orthant::Result<()> {
+        self.saved = Some(checkpoint.to_vec());
         Ok(())
     }
 }

@@ -4,6 +4,8 @@ mod common;
 
 use common::*;
 use orthant::algorithms::{METHODS, Polish};
+use orthant::matrix::passes::{Assign, Bounds, SumOfLabels};
+use orthant::matrix::{Array, Mat, Rule, Slot};
 use orthant::pipeline::Job;
 use orthant::start::{STARTS, Start};
 use std::sync::Arc;
@@ -83,7 +85,7 @@ fn every_method_gives_feasible_factors_on_every_kind_of_data() {
 fn every_method_takes_every_start() {
     let x = clustered(60, FEATURES, 3, 2);
     let labels: Vec<i32> = (0..60).map(|j| j % 3).collect();
-    let centroids = orthant::matrix::Mat::from_fn(FEATURES, 3, |f, i| if f % 3 == i { 1.0 } else { 0.1 });
+    let centroids = Mat::from_fn(FEATURES, 3, |f, i| if f % 3 == i { 1.0 } else { 0.1 });
     for method in METHODS {
         let named = STARTS.iter().map(|(name, _)| Start::named(name).unwrap());
         let given = [Start::Labels(Arc::new(labels.clone())), Start::Centroids(Arc::new(centroids.clone()))];
@@ -217,9 +219,9 @@ fn float32_sums_over_a_hundred_thousand_points_keep_their_digits() {
     let singles: Vec<f64> = x.iter().map(|&v| f64::from(v as f32)).collect();
     for kind in ["dense f32", "sparse f32", "sparse f32, no transposed copy"] {
         let data = open_kind(kind, &x, features, None);
-        let mut store = data.store().unwrap();
-        store.set_labels(0, &labels).unwrap();
-        let sums = store.sum_of_labels(k, orthant::matrix::Rule::Euclid, 0).unwrap().sums;
+        let mut slots = data.slots().unwrap();
+        slots.set_labels(0, &labels).unwrap();
+        let (_, sums) = slots.sweep(&SumOfLabels { k, rule: Rule::Euclid, run: 0 }).unwrap();
         for i in 0..k {
             for f in 0..features {
                 let members = (0..points).filter(|&j| labels[j] == i as i32);
@@ -243,15 +245,13 @@ fn ties_go_to_the_lowest_index() {
             direction.map(|d| d * a)
         })
         .collect();
-    let u = orthant::matrix::Mat::from_fn(5, 3, |f, i| direction[f] * [1.0 - 1e-15, 1.0, 1.0 + 2e-16][i]);
+    let u = Mat::from_fn(5, 3, |f, i| direction[f] * [1.0 - 1e-15, 1.0, 1.0 + 2e-16][i]);
     for kind in KINDS {
-        for rule in
-            [orthant::matrix::Rule::Power, orthant::matrix::Rule::Cosine, orthant::matrix::Rule::Euclid]
-        {
+        for rule in [Rule::Power, Rule::Cosine, Rule::Euclid] {
             let data = open_kind(kind, &x, 5, None);
-            let mut store = data.store().unwrap();
-            store.assign_and_sum(&[&u], rule, &[0]).unwrap();
-            let labels = store.labels(0).unwrap();
+            let mut slots = data.slots().unwrap();
+            slots.tell(&Assign::new(rule, vec![u.clone()], vec![0])).unwrap();
+            let labels = slots.labels(0).unwrap();
             assert!(
                 labels.iter().all(|&l| l == 0),
                 "{kind} {rule:?}: {:?}",
@@ -264,7 +264,6 @@ fn ties_go_to_the_lowest_index() {
 /// A pass that leaves points alone whose cluster cannot have changed ends as one that scores all of them.
 #[test]
 fn what_is_remembered_changes_no_label() {
-    use orthant::matrix::{Mat, Rule};
     let x = clustered(400, FEATURES, 5, 60);
     let weights: Vec<f64> = (0..400).map(|j| 0.5 + (j % 4) as f64).collect();
     for kind in KINDS {
@@ -275,38 +274,47 @@ fn what_is_remembered_changes_no_label() {
             (Rule::Euclid, Some(weights.clone())),
         ] {
             let data = open_kind(kind, &x, FEATURES, weights);
-            let (mut with, mut without) = (data.store().unwrap(), data.store().unwrap());
+            let (mut with, mut without) = (data.slots().unwrap(), data.slots().unwrap());
+            let mut known: Option<(Mat, Mat)> = None;
             let mut u = data.gather(&[1, 81, 82, 203, 399]).unwrap();
             let mut left_alone = 0;
-            for pass in 0..30 {
+            for round in 0..30 {
                 if rule == Rule::Cosine {
                     u = u.with_unit_columns();
                 }
-                let known = with.remembered(0).unwrap();
-                let a = with.assign_and_sum(&[&u], rule, &[0]).unwrap().remove(0);
-                // Labels that others set: nothing is known of the points.
-                let labels = without.labels(0).unwrap();
-                without.set_labels(0, &labels).unwrap();
-                let b = without.assign_and_sum(&[&u], rule, &[0]).unwrap().remove(0);
+                let mut pass = Assign::new(rule, vec![u.clone()], vec![0]);
+                let (b, b_sums) = without.sweep(&pass).unwrap();
+                // Only points whose lead may be lost are scored, and only those that change their label are added.
+                let before = known.take();
+                let leads = with.read(Slot::Leads(0)).unwrap();
+                pass.bounds =
+                    Some(before.as_ref().map_or_else(Bounds::nothing, |(u, _)| Bounds::moved(u, &pass.u[0])));
+                pass.follows = vec![before.is_some()];
+                let (a, mut a_sums) = with.sweep(&pass).unwrap();
+                if let Some((_, sums)) = &before {
+                    a_sums = a_sums.plus(1.0, sums);
+                }
+                known = Some((u.clone(), a_sums.clone()));
                 assert_eq!(
                     with.labels(0).unwrap(),
                     without.labels(0).unwrap(),
-                    "{kind} {rule:?} pass {pass}"
+                    "{kind} {rule:?} pass {round}"
                 );
-                assert_eq!((&a.weight, &a.changed), (&b.weight, &b.changed), "{kind} {rule:?} pass {pass}");
+                assert_eq!((&a.weight, &a.changed), (&b.weight, &b.changed), "{kind} {rule:?} pass {round}");
                 let close = |a: &[f64], b: &[f64], size: f64| {
                     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-6 * size)
                 };
-                let size = b.sums.data.iter().copied().fold(0.0, f64::max);
-                assert!(close(&a.sums.data, &b.sums.data, size), "{kind} {rule:?} pass {pass}");
+                let size = b_sums.data.iter().copied().fold(0.0, f64::max);
+                assert!(close(&a_sums.data, &b_sums.data, size), "{kind} {rule:?} pass {round}");
                 assert!(
                     close(&a.value, &b.value, data.facts().norm2.max(1.0)),
-                    "{kind} {rule:?} pass {pass}"
+                    "{kind} {rule:?} pass {round}"
                 );
-                let lead = |leads: Vec<f64>| leads.iter().filter(|l| **l > 0.0).count();
-                left_alone += known.map_or(0, |r| lead(r.leads));
+                if let Some(Array::Numbers(1, leads)) = leads {
+                    left_alone += leads.iter().filter(|l| **l > 0.0).count();
+                }
                 let weight = b.weight;
-                u = Mat::from_fn(u.rows, u.cols, |f, i| b.sums[(f, i)] / weight[i].max(1e-9));
+                u = Mat::from_fn(u.rows, u.cols, |f, i| b_sums[(f, i)] / weight[i].max(1e-9));
             }
             assert!(left_alone > 400, "{kind} {rule:?}: nothing was left alone");
         }

@@ -57,12 +57,11 @@ proptest! {
         let k = 3;
         let labels = some_labels(&x, k, seed);
         let data = open_kind("dense f64", &x, FEATURES, None);
-        let problem = orthant::prepare::Problem::new(&*data, k, method("em-onmf").unwrap()).unwrap();
-        let mut store = data.store().unwrap();
-        store.set_labels(0, &labels).unwrap();
+        let problem = orthant::prepare::Problem::new(&*data, k, method("em-onmf").unwrap().needs()).unwrap();
+        let mut slots = data.slots().unwrap();
         let guess = Mat::zeros(FEATURES, k);
-        let solution =
-            orthant::finish::finish(&problem, &mut *store, 0, &guess, orthant::matrix::Rule::Power).unwrap();
+        let rule = orthant::matrix::Rule::Power;
+        let (solution, _) = orthant::finish::finish(&problem, &mut *slots, &labels, &guess, rule).unwrap();
         prop_assert!(same_partition(&labels, &solution.labels));
         let norm2: f64 = x.iter().map(|v| v * v).sum();
         let explained: f64 = (0..k as i32)
@@ -222,15 +221,16 @@ proptest! {
 fn random_starts_draw_points_by_their_weights() {
     let x = [1.0, 0.0, 0.0, 0.0, 2.0, 1.0, 0.0, 1.0, 3.0, 3.0];
     let data = open_kind("dense f64", &x, 2, Some(vec![1.0, 5.0, 3.0, 0.0, 4.0]));
+    let problem = orthant::prepare::Problem::new(&*data, 1, method("em-onmf").unwrap().needs()).unwrap();
     let mut counts = [0; 5];
     for at in 0..800 {
-        let drawn = data.draw(&[at as f64 / 800.0, 0.5, 0.99], false).unwrap();
+        let drawn = problem.draw_by_weight(&[at as f64 / 800.0, 0.5, 0.99], false).unwrap();
         counts[drawn[0]] += 1;
         assert!(drawn[0] != drawn[1] && drawn[1] != drawn[2] && drawn[0] != drawn[2], "{drawn:?}");
     }
     assert_eq!(counts, [100, 0, 300, 0, 400], "point 1 is zero, point 3 has no weight");
-    assert_eq!(data.draw(&[0.5], true).unwrap(), [2], "zero points count where they are points");
-    assert!(data.draw(&[0.1; 4], false).is_err());
+    assert_eq!(problem.draw_by_weight(&[0.5], true).unwrap(), [2], "zero points count where they are points");
+    assert!(problem.draw_by_weight(&[0.1; 4], false).is_err());
 }
 
 #[test]

@@ -13,9 +13,9 @@ fn check(kind: &str, x: &[f64], features: usize, k: usize, weights: Option<Vec<f
     let data = open_kind(kind, x, features, weights.clone());
     let scale = data.facts().scale;
     let found = top(&*data, k).unwrap();
-    let mut store = data.store().unwrap();
-    let refined = right_vectors(&mut *store, &found, k).unwrap();
-    let v = DMatrix::from_row_slice(points, k, &store.v().unwrap());
+    let mut slots = data.slots().unwrap();
+    let refined = right_vectors(&mut *slots, &found, k).unwrap();
+    let v = DMatrix::from_row_slice(points, k, &slots.numbers(orthant::matrix::Slot::V).unwrap());
     let u = DMatrix::from_row_slice(features, k, &refined.left.data);
     let root = |j: usize| weights.as_ref().map_or(1.0, |w| w[j].sqrt());
     let m = DMatrix::from_fn(features, points, |f, j| x[j * features + f] * scale * root(j));
@@ -102,16 +102,16 @@ fn dominant_vectors_of_clusters_are_those_of_their_submatrices() {
     let labels: Vec<i32> = (0..points).map(|j| if j % 29 == 17 { -1 } else { (j % k) as i32 }).collect();
     for kind in KINDS {
         let data = open_kind(kind, &x, features, None);
-        let mut store = data.store().unwrap();
-        store.set_labels(0, &labels).unwrap();
-        store
+        let mut slots = data.slots().unwrap();
+        slots.set_labels(0, &labels).unwrap();
+        slots
             .set_labels(
                 1,
                 &labels.iter().map(|l| if *l < 0 { -1 } else { (l + 1) % k as i32 }).collect::<Vec<_>>(),
             )
             .unwrap();
         let found =
-            orthant::singular::dominant(&*data, &mut *store, &[0, 1], &Mat::zeros(features, 2 * k)).unwrap();
+            orthant::singular::dominant(&*data, &mut *slots, &[0, 1], &Mat::zeros(features, 2 * k)).unwrap();
         let scale2 = data.facts().scale.powi(2);
         for i in 0..2 * k {
             let label = if i < k { i as i32 } else { ((i - k + k - 1) % k) as i32 };

@@ -56,7 +56,7 @@ fn contest(args: &CompareArgs, input: &Input, contenders: Vec<Contender>) -> Res
     let data = input.open()?;
     if data.facts().usable_points == 0 {
         // k-means alone takes zero points: there is nothing to compare it with.
-        Problem::new(&*data, args.k, method("best")?).map_err(|error| input.located(error))?;
+        Problem::new(&*data, args.k, method("best")?.needs()).map_err(|error| input.located(error))?;
     }
     interrupt::working();
     let mut watch = Watch::new(args.work.quiet);

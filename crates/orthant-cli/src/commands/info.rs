@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use orthant::algorithms::METHODS;
-use orthant::matrix::{Data, Matrix, Precision, open};
+use orthant::matrix::{Data, Format, Matrix, open};
 use orthant::read::Loaded;
 use serde_json::{Map, Value, json};
 
@@ -71,7 +71,7 @@ fn about(loaded: &Loaded, data: &dyn Data, orientation: Orientation) -> Map<Stri
     put("density", json!(count as f64 / (shape.points as f64 * shape.features as f64)));
     let kind = if matches!(matrix, Matrix::SparseF32(_) | Matrix::SparseF64(_)) { "sparse" } else { "dense" };
     put("storage", json!(kind));
-    put("precision", json!(if shape.precision == Precision::F32 { "float32" } else { "float64" }));
+    put("precision", json!(if shape.format == Format::F32 { "float32" } else { "float64" }));
     put("bytes", json!(bytes(matrix)));
     if facts.not_finite.is_none() {
         put("norm", json!(facts.norm2.sqrt() / facts.scale));

@@ -105,7 +105,7 @@ fn word(object: &Map<String, Value>, key: &str, folder: &Path) -> Result<String>
 /// New points must be such as the method takes.
 fn check(data: &dyn Data, signed: bool) -> orthant::Result<()> {
     let facts = data.facts();
-    let refuse = |problem: String, entry: orthant::matrix::data::Entry, advice: &'static str| {
+    let refuse = |problem: String, entry: orthant::matrix::seam::Entry, advice: &'static str| {
         Err(Error::Entry { problem, row: entry.row, column: entry.column, advice })
     };
     if let Some(entry) = facts.not_finite {

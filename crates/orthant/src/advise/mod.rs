@@ -228,7 +228,7 @@ const LISTED: usize = 12;
 /// Fits the models, measures, and advises.
 pub fn advise(data: &dyn Data, ask: &Advise, observer: &mut dyn Observer) -> Result<Advice> {
     // Whatever ONMF refuses cannot be advised on.
-    Problem::new(data, ask.k.unwrap_or(1), Model::Onmf.method())?;
+    Problem::new(data, ask.k.unwrap_or(1), Model::Onmf.method().needs())?;
     let usable = usable(data);
     let points = sample(&usable, ask.most_points.max(1), Stream { seed: ask.seed, run: 1 << 52 });
     let part = data.select(&points)?;

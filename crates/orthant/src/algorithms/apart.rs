@@ -1,14 +1,14 @@
 //! Runs that share nothing but the data, each on a thread of its own.
 //!
-//! Where points are sparse the time goes into fetching centroids, and those of one run fit the cache where those of all
-//! do not. So a thread takes one run through several iterations before it turns to the next.
+//! Where points are sparse and in memory the time goes into fetching centroids, and those of one run fit the cache where
+//! those of all do not. So a thread takes one run through several iterations before it turns to the next.
 
 use super::lloyd::{Lloyd, Model};
-use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
-use crate::matrix::{Store, in_order};
+use crate::matrix::threads;
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State};
+use crate::saved::Saved;
 use crate::start::{Start, Stream};
 
 /// At most so many iterations of a run at a time,
@@ -16,12 +16,12 @@ const MOST: usize = 8;
 /// and no more multiplications than this unless a single iteration has more: an observer waits for them.
 const WORK: usize = 1 << 27;
 
-/// Whether the data prefer such runs apart.
+/// Whether runs are faster apart than side by side in the same passes.
 pub(super) fn better(problem: &Problem, streams: &[Stream]) -> bool {
-    streams.len() > 1 && problem.data.prefers_runs_apart()
+    streams.len() > 1 && problem.data.in_memory() && problem.data.shape().sparse
 }
 
-/// A batch of runs from their starts: apart or side by side, whichever the data prefer.
+/// A batch of runs from their starts: apart or side by side, whichever is faster.
 pub(super) fn begin<'a, M: Model + Clone + 'a>(
     model: M,
     problem: &'a Problem<'a>,
@@ -42,14 +42,12 @@ pub(super) fn of<'a, M: Model + 'a>(
 ) -> Result<Box<dyn State + 'a>> {
     let work = problem.data.shape().nonzeros.saturating_mul(problem.k);
     let most = (WORK / work.max(1)).clamp(1, MOST);
-    Ok(Box::new(Apart { most, runs, store: problem.data.store()? }))
+    Ok(Box::new(Apart { most, runs }))
 }
 
 struct Apart<'a, M> {
     most: usize,
     runs: Vec<Lloyd<'a, M>>,
-    /// Labels of the runs that have been concluded.
-    store: Box<dyn Store + 'a>,
 }
 
 impl<M: Model> State for Apart<'_, M> {
@@ -64,16 +62,14 @@ impl<M: Model> State for Apart<'_, M> {
 
     fn steps(&mut self, runs: &[usize], most: usize) -> Result<Vec<Vec<Progress>>> {
         let most = most.min(self.most);
-        let alone = runs.len() >= rayon::current_num_threads();
         let jobs = self.runs.iter_mut().enumerate().filter(|(at, _)| runs.contains(at)).collect();
-        let steps = in_order(jobs, |(_, run)| {
-            run.store.set_alone(alone);
+        let steps = threads::apart(jobs, |(_, run)| {
             let mut steps = vec![];
             while steps.len() < most && !steps.last().is_some_and(|p: &Progress| p.converged) {
                 steps.extend(run.step(&[0])?);
             }
             if steps.last().is_some_and(|p| p.converged) {
-                run.forget()?;
+                run.forget(0)?;
             }
             Ok(steps)
         });
@@ -81,32 +77,19 @@ impl<M: Model> State for Apart<'_, M> {
     }
 
     fn conclude(&mut self, run: usize) -> Result<Conclusion> {
-        let concluded = &mut self.runs[run];
-        self.store.set_labels(run, &concluded.store.labels(0)?)?;
-        concluded.conclude(0)
-    }
-
-    fn explained(&self, run: usize) -> Option<f64> {
-        self.runs[run].explained(0)
-    }
-
-    fn store(&mut self) -> &mut dyn Store {
-        &mut *self.store
+        self.runs[run].conclude(0)
     }
 
     fn save(&mut self) -> Result<Saved> {
-        let mut all = Saved::default();
-        for run in &mut self.runs {
-            let Saved { words, numbers, labels } = run.save()?;
-            all.words.extend(words);
-            all.numbers.extend(numbers);
-            all.labels.extend(labels);
-        }
-        Ok(all)
+        let mut saved = Saved::default();
+        let runs = self.runs.iter_mut().map(|run| run.save_run(0)).collect::<Result<Vec<_>>>()?;
+        saved.put("runs", &runs);
+        Ok(saved)
     }
 
-    fn restore(&mut self, saved: Saved) -> Result<()> {
-        let mut saved = Unpacking::new(saved);
-        self.runs.iter_mut().try_for_each(|run| run.unpack(&mut saved))
+    fn restore(&mut self, mut saved: Saved) -> Result<()> {
+        let count = self.runs.len();
+        let all: Vec<Saved> = saved.take_if("runs", |runs: &Vec<Saved>| runs.len() == count)?;
+        self.runs.iter_mut().zip(all).try_for_each(|(run, saved)| run.restore_run(0, saved))
     }
 }

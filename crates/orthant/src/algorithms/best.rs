@@ -14,14 +14,15 @@ use super::em_onmf::{Directions, EmOnmf};
 use super::improve::{Moves, Patience, Polish, Swaps};
 use super::lloyd::Lloyd;
 use super::{Algorithm, OnpMf, Setting, method};
-use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
-use crate::matrix::{Mat, Store};
+use crate::matrix::Mat;
 use crate::prepare::Problem;
+use crate::random::uniform;
 use crate::run::{Conclusion, Mark, Progress, State};
-use crate::singular::dominant;
+use crate::saved::{Saved, misfit};
+use crate::singular::dominant_within;
 use crate::start::{Start, Stream};
-use rand::RngExt;
+use crate::told::told;
 
 /// How much work to put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -158,6 +159,8 @@ fn another_round(k: usize) -> [Step; 7] {
 #[derive(Debug, Clone)]
 struct Candidate {
     labels: Vec<i32>,
+    /// Dominant vectors of its clusters, features × k.
+    directions: Mat,
     explained: f64,
     /// Whether it is where moves and swaps have ended.
     moved: bool,
@@ -187,9 +190,10 @@ struct BestState<'a> {
     found: Vec<Candidate>,
     part: Option<Part<'a>>,
     marks: Vec<Mark>,
-    /// Holds the labels that the run concludes with.
-    store: Box<dyn Store + 'a>,
 }
+
+/// How exact the vectors are by which partitions are compared: σ² is exact to the square of it.
+const TOLD: f64 = 1e-8;
 
 /// So many partitions are remembered.
 const REMEMBERED: usize = 6;
@@ -213,7 +217,6 @@ impl Algorithm for Best {
             found: vec![],
             part: None,
             marks: vec![],
-            store: problem.data.store()?,
         }))
     }
 
@@ -255,7 +258,8 @@ impl<'a> BestState<'a> {
         let em = EmOnmf::default();
         let mut active = vec![0];
         let origin = self.origin(self.plan[self.position]);
-        let labels = || self.found[origin.unwrap_or(0)].labels.as_slice();
+        let from = || &self.found[origin.unwrap_or(0)];
+        let labels = || from().labels.as_slice();
         let (state, limit): (Box<dyn State + 'a>, usize) = match self.plan[self.position] {
             Step::Given => (em.begin(problem, &self.start, &[self.stream])?, em.max_iterations),
             Step::Continue(schedule) => {
@@ -267,7 +271,7 @@ impl<'a> BestState<'a> {
                 active = (0..runs).collect();
                 (em.begin(problem, &Start::Residual, &streams)?, em.max_iterations)
             }
-            Step::Moves => (Box::new(Moves::begin(problem, labels())?), 1000),
+            Step::Moves => (Box::new(Moves::begin(problem, labels(), &from().directions)?), 1000),
             Step::Swaps(patience) => {
                 (Box::new(Swaps::begin(Directions, problem, labels(), self.stream(0), patience)?), 1000)
             }
@@ -275,35 +279,37 @@ impl<'a> BestState<'a> {
                 active = (0..runs).collect();
                 (self.kicks(labels(), runs)?, em.max_iterations)
             }
-            Step::Em => Polish::Em.begin(problem, method("em-onmf")?, labels(), self.stream(0))?,
+            Step::Em => {
+                Polish::Em.begin(problem, method("em-onmf")?, labels(), &from().directions, self.stream(0))?
+            }
         };
         Ok(Part { state, active, limit, iteration: 0, polishing: false, origin })
     }
 
     /// EM from where a continuation has ended.
-    fn polish(&self, labels: &[i32]) -> Result<Part<'a>> {
-        let (state, limit) = Polish::Em.begin(self.problem, method("em-onmf")?, labels, self.stream(0))?;
+    fn polish(&self, labels: &[i32], directions: &Mat) -> Result<Part<'a>> {
+        let em = method("em-onmf")?;
+        let (state, limit) = Polish::Em.begin(self.problem, em, labels, directions, self.stream(0))?;
         Ok(Part { state, active: vec![0], limit, iteration: 0, polishing: true, origin: None })
     }
 
     /// EM from the directions that random halves of a partition's clusters have, all in the same passes.
     fn kicks(&self, labels: &[i32], runs: usize) -> Result<Box<dyn State + 'a>> {
         let k = self.problem.k;
-        let mut store = self.problem.data.store()?;
+        let mut slots = self.problem.data.slots()?;
         let mut generators = vec![];
         for run in 0..runs {
             let mut generator = self.stream(run).generator();
             let half: Vec<i32> =
-                labels.iter().map(|&l| if generator.random::<bool>() { l } else { -1 }).collect();
-            store.set_labels(run, &half)?;
+                labels.iter().map(|&l| if uniform(&mut generator) < 0.5 { l } else { -1 }).collect();
+            slots.set_labels(run, &half)?;
             generators.push(generator);
         }
         let all: Vec<usize> = (0..runs).collect();
-        let guess = Mat::zeros(self.problem.data.shape().features, runs * k);
-        let u = dominant(self.problem.data, &mut *store, &all, &guess)?.u;
-        let starts =
-            generators.into_iter().enumerate().map(|(run, g)| (u.columns(run * k..(run + 1) * k), g));
-        Ok(Box::new(Lloyd::from_centroids(Directions, self.problem, store, starts.collect())))
+        let guess = Mat::zeros(self.problem.data.shape().features, k);
+        let found = dominant_within(self.problem.data, &mut *slots, &all, &vec![&guess; runs], TOLD)?;
+        let starts = found.into_iter().map(|found| found.u).zip(generators);
+        Ok(Box::new(Lloyd::from_centroids(Directions, self.problem, starts.collect())?))
     }
 
     /// What the runs of a stage have reached, into the list of partitions.
@@ -313,28 +319,19 @@ impl<'a> BestState<'a> {
             Step::Seed(runs) | Step::Kicks(runs) => runs,
             _ => 1,
         };
-        let mut guesses = vec![];
-        for run in 0..runs {
-            guesses.push(part.state.conclude(run)?.centroids);
-        }
-        let all: Vec<usize> = (0..runs).collect();
-        let guess = Mat::beside(&guesses.iter().collect::<Vec<_>>());
-        let sigma2 = dominant(self.problem.data, part.state.store(), &all, &guess)?.sigma2;
-        let k = self.problem.k;
+        let conclusions = (0..runs).map(|run| part.state.conclude(run)).collect::<Result<Vec<_>>>()?;
+        let told = told(self.problem, &conclusions, TOLD)?;
         // Moves, swaps and EM never lose: what they began with has served.
         let origin = if runs == 1 { part.origin.map(|at| self.found.remove(at)) } else { None };
-        for run in 0..runs {
-            let mut new = Candidate {
-                labels: part.state.store().labels(run)?,
-                explained: sigma2[run * k..(run + 1) * k].iter().sum(),
-                moved: false,
-                swapped: false,
-            };
+        for (conclusion, (directions, explained)) in conclusions.into_iter().zip(told) {
+            let labels = conclusion.labels;
+            let mut new = Candidate { labels, directions, explained, moved: false, swapped: false };
             if let Some(origin) = &origin {
                 // But for rounding, above which EM has the last word: its labels are those of the nearest direction.
                 let lost = new.explained < origin.explained;
                 if lost && !(matches!(step, Step::Em) && new.explained >= origin.explained * (1.0 - 1e-9)) {
                     (new.labels, new.explained) = (origin.labels.clone(), origin.explained);
+                    new.directions = origin.directions.clone();
                 }
                 let same = new.labels == origin.labels;
                 new.moved = matches!(step, Step::Moves) || (same && origin.moved);
@@ -396,9 +393,8 @@ impl<'a> State for BestState<'a> {
         part.active = left.collect();
         let mut ended = part.active.is_empty() || part.iteration >= part.limit;
         if ended && matches!(self.plan[self.position], Step::Continue(_)) && !part.polishing {
-            part.state.conclude(0)?;
-            let labels = part.state.store().labels(0)?;
-            part = self.polish(&labels)?;
+            let reached = part.state.conclude(0)?;
+            part = self.polish(&reached.labels, &reached.directions)?;
             ended = false;
         }
         let mut converged = false;
@@ -422,19 +418,20 @@ impl<'a> State for BestState<'a> {
         Ok(vec![Progress { objective, residual, converged }])
     }
 
-    fn conclude(&mut self, run: usize) -> Result<Conclusion> {
+    fn conclude(&mut self, _run: usize) -> Result<Conclusion> {
         // Stopped in the middle of a stage: what that has reached counts too.
         if let Some(mut part) = self.part.take() {
             self.take(&mut part)?;
         }
-        self.store.set_labels(run, &self.found[0].labels)?;
-        let centroids = Mat::zeros(self.problem.data.shape().features, self.problem.k);
-        let objective = Some(self.error2(self.found[0].explained));
-        Ok(Conclusion { centroids, objective, negativity: 0.0, orthogonality: 0.0 })
-    }
-
-    fn store(&mut self) -> &mut dyn Store {
-        &mut *self.store
+        let best = &self.found[0];
+        Ok(Conclusion {
+            labels: best.labels.clone(),
+            directions: best.directions.clone(),
+            explained: Some(best.explained),
+            objective: Some(self.error2(best.explained)),
+            negativity: 0.0,
+            orthogonality: 0.0,
+        })
     }
 
     fn marks(&self) -> &[Mark] {
@@ -443,60 +440,89 @@ impl<'a> State for BestState<'a> {
 
     fn save(&mut self) -> Result<Saved> {
         let mut saved = Saved::default();
-        saved.words.extend([self.position as u64, self.plan.len() as u64, self.found.len() as u64]);
-        for candidate in &self.found {
-            saved.words.extend([u64::from(candidate.moved), u64::from(candidate.swapped)]);
-            saved.numbers.push(vec![candidate.explained]);
-            saved.labels.push(candidate.labels.clone());
-        }
-        saved.words.push(self.marks.len() as u64);
-        for mark in &self.marks {
-            saved.words.extend([mark.stage as u64, mark.iterations as u64, mark.objective.to_bits()]);
-        }
-        saved.words.push(u64::from(self.part.is_some()));
-        if let Some(part) = &mut self.part {
-            saved.words.extend([part.iteration as u64, u64::from(part.polishing), part.active.len() as u64]);
-            saved.words.extend(part.active.iter().map(|&run| run as u64));
-            let inner = part.state.save()?;
-            saved.words.extend(inner.words);
-            saved.numbers.extend(inner.numbers);
-            saved.labels.extend(inner.labels);
-        }
+        saved.put("position", &self.position);
+        saved.put("planned", &self.plan.len());
+        let found: Vec<Saved> = self.found.iter().map(Candidate::save).collect();
+        saved.put("found", &found);
+        let marks: Vec<(usize, (usize, f64))> =
+            self.marks.iter().map(|m| (m.stage, (m.iterations, m.objective))).collect();
+        saved.put("marks", &marks);
+        let part = match &mut self.part {
+            None => None,
+            Some(part) => {
+                let mut inner = Saved::default();
+                inner.put("iteration", &part.iteration);
+                inner.put("polishing", &part.polishing);
+                inner.put("active", &part.active);
+                inner.put("state", &part.state.save()?);
+                Some(inner)
+            }
+        };
+        saved.put("part", &part);
         Ok(saved)
     }
 
-    fn restore(&mut self, saved: Saved) -> Result<()> {
-        let points = self.problem.data.shape().points;
-        let mut saved = Unpacking::new(saved);
-        self.position = saved.word()? as usize;
-        let (planned, found) = (saved.word()? as usize, saved.word()?);
-        while self.endless && self.plan.len() < planned {
-            self.plan.extend(another_round(self.problem.k));
+    fn restore(&mut self, mut saved: Saved) -> Result<()> {
+        let (shape, k) = (self.problem.data.shape(), self.problem.k);
+        let planned: usize = saved.take("planned")?;
+        // No search goes on for so many rounds.
+        while self.endless && self.plan.len() < planned.min(1 << 20) {
+            self.plan.extend(another_round(k));
         }
-        self.found = (0..found)
-            .map(|_| {
-                let (moved, swapped) = (saved.word()? == 1, saved.word()? == 1);
-                Ok(Candidate { explained: saved.number()?, labels: saved.labels(points)?, moved, swapped })
+        if self.plan.len() != planned {
+            return Err(misfit());
+        }
+        // At its end where the last stage had just ended.
+        self.position = saved.take_if("position", |&position| position <= planned)?;
+        let found: Vec<Saved> = saved.take_if("found", |found: &Vec<Saved>| found.len() <= REMEMBERED)?;
+        let read = |candidate| Candidate::restore(candidate, shape.points, shape.features, k);
+        self.found = found.into_iter().map(read).collect::<Result<_>>()?;
+        let marks: Vec<(usize, (usize, f64))> = saved.take("marks")?;
+        self.marks = marks
+            .into_iter()
+            .map(|(stage, (iterations, objective))| {
+                let name = self.plan.get(stage).ok_or_else(misfit)?.name();
+                Ok(Mark { stage, planned, name, iterations, objective })
             })
             .collect::<Result<_>>()?;
-        let marks = saved.word()?;
-        if self.position >= self.plan.len() || marks as usize > self.plan.len() {
-            return Err(Unpacking::missing());
-        }
-        self.marks = (0..marks)
-            .map(|_| {
-                let (stage, iterations) = (saved.word()? as usize, saved.word()? as usize);
-                let name = self.plan.get(stage).ok_or_else(Unpacking::missing)?.name();
-                Ok(Mark { stage, planned, name, iterations, objective: f64::from_bits(saved.word()?) })
-            })
-            .collect::<Result<_>>()?;
-        if saved.word()? == 1 {
-            let (iteration, polishing, active) = (saved.word()? as usize, saved.word()? == 1, saved.word()?);
-            let active = (0..active).map(|_| Ok(saved.word()? as usize)).collect::<Result<Vec<_>>>()?;
-            let mut part = if polishing { self.polish(&vec![-1; points])? } else { self.open()? };
-            part.state.restore(saved.rest())?;
-            self.part = Some(Part { active, iteration, ..part });
+        let part: Option<Saved> = saved.take("part")?;
+        if let Some(mut inner) = part {
+            let step = *self.plan.get(self.position).ok_or_else(misfit)?;
+            let polishing: bool = inner.take("polishing")?;
+            let missing = matches!(step, Step::Moves | Step::Swaps(_)) && self.origin(step).is_none();
+            if missing || (matches!(step, Step::Kicks(_) | Step::Em) && self.found.is_empty()) {
+                return Err(misfit());
+            }
+            let unknown = Mat::zeros(shape.features, k);
+            let part = if polishing { self.polish(&vec![-1; shape.points], &unknown)? } else { self.open()? };
+            let count = part.active.len();
+            let active = inner.take_if("active", |runs: &Vec<usize>| runs.iter().all(|&run| run < count))?;
+            let mut part = Part { active, iteration: inner.take("iteration")?, ..part };
+            part.state.restore(inner.take("state")?)?;
+            self.part = Some(part);
         }
         Ok(())
+    }
+}
+
+impl Candidate {
+    fn save(&self) -> Saved {
+        let mut saved = Saved::default();
+        saved.put("labels", &self.labels);
+        saved.put("directions", &self.directions);
+        saved.put("explained", &self.explained);
+        saved.put("tried", &(self.moved, self.swapped));
+        saved
+    }
+
+    fn restore(mut saved: Saved, points: usize, features: usize, k: usize) -> Result<Self> {
+        let (moved, swapped) = saved.take("tried")?;
+        Ok(Candidate {
+            labels: saved.take_labels("labels", points, k)?,
+            directions: saved.take_mat("directions", features, k)?,
+            explained: saved.take_finite("explained")?,
+            moved,
+            swapped,
+        })
     }
 }

@@ -6,13 +6,14 @@
 
 use super::multiplicative::{Limits, begin, conclude};
 use super::{Algorithm, Setting};
-use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
-use crate::matrix::{Mat, Store};
+use crate::matrix::passes::{Multiply, Products};
+use crate::matrix::{Mat, Slot, Slots};
 use crate::prepare::Problem;
+use crate::random::uniform;
 use crate::run::{Conclusion, Progress, State};
+use crate::saved::Saved;
 use crate::start::{Start, Stream};
-use rand::RngExt;
 
 /// CHNMF with its parameters.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +30,7 @@ impl Chnmf {
 struct ChState<'a> {
     limits: Limits,
     problem: &'a Problem<'a>,
-    store: Box<dyn Store + 'a>,
+    slots: Box<dyn Slots + 'a>,
     u: Mat,
     mvt: Mat,
     vvt: Mat,
@@ -43,19 +44,19 @@ impl Algorithm for Chnmf {
         start: &Start,
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
-        let (mut store, own) = begin(problem, start, streams)?;
-        let (mvt, vvt) = store.sum()?;
+        let (mut slots, own) = begin(problem, start, streams)?;
+        let (vvt, mvt) = slots.sweep(&Products { k: problem.k })?;
         let u = own.unwrap_or_else(|| {
             if *start == Start::Random {
                 let mut generator = streams[0].generator();
                 // V took the first numbers of the stream.
                 generator.set_stream(streams[0].run | 1 << 63);
-                Mat::from_fn(mvt.rows, mvt.cols, |_, _| generator.random())
+                Mat::from_fn(mvt.rows, mvt.cols, |_, _| uniform(&mut generator))
             } else {
                 mvt.clone()
             }
         });
-        Ok(Box::new(ChState { limits: self.limits, problem, store, u, mvt, vvt, error: f64::INFINITY }))
+        Ok(Box::new(ChState { limits: self.limits, problem, slots, u, mvt, vvt, error: f64::INFINITY }))
     }
 
     fn max_iterations(&self, start: &Start) -> usize {
@@ -85,8 +86,8 @@ impl State for ChState<'_> {
         let objective = self.error2();
         // V ← V ∘ UᵀM / (V·MᵀU·V), with the k × k matrix V·MᵀU = (MVᵀ)ᵀU of the old V.
         let q = self.mvt.transpose_times(&self.u);
-        let new = self.store.multiply_and_sum(&self.u, &q, 1.0, floor)?;
-        (self.mvt, self.vvt) = (new.mvt, new.vvt);
+        let (new, mvt) = self.slots.sweep(&Multiply::new(self.u.clone(), &q, 1.0, floor))?;
+        (self.mvt, self.vvt) = (mvt, new.vvt);
         // |‖M − UV‖ − ‖M − UV‖ before| / ‖M‖ < 1e-7 after both steps [P, Sec. 4]; because of the swing it
         // is rarely met before the limit of iterations.
         let error = (self.error2() / self.problem.facts().norm2).sqrt();
@@ -95,27 +96,27 @@ impl State for ChState<'_> {
         Ok(vec![Progress { objective, residual, converged: residual < self.limits.tolerance }])
     }
 
-    fn conclude(&mut self, run: usize) -> Result<Conclusion> {
-        conclude(&mut *self.store, run)
-    }
-
-    fn store(&mut self) -> &mut dyn Store {
-        &mut *self.store
+    fn conclude(&mut self, _run: usize) -> Result<Conclusion> {
+        conclude(self.problem, &mut *self.slots)
     }
 
     fn save(&mut self) -> Result<Saved> {
-        let (u, mvt, vvt) = (self.u.data.clone(), self.mvt.data.clone(), self.vvt.data.clone());
-        Ok(Saved { numbers: vec![self.store.v()?, u, mvt, vvt, vec![self.error]], ..Saved::default() })
+        let mut saved = Saved::default();
+        saved.put_slot(&mut *self.slots, Slot::V)?;
+        for (name, mat) in [("u", &self.u), ("mvt", &self.mvt), ("vvt", &self.vvt)] {
+            saved.put(name, mat);
+        }
+        saved.put("error", &self.error);
+        Ok(saved)
     }
 
-    fn restore(&mut self, saved: Saved) -> Result<()> {
-        let mut saved = Unpacking::new(saved);
-        let k = self.problem.k;
-        self.store.set_v(k, &saved.numbers(self.problem.data.shape().points * k)?)?;
-        for mat in [&mut self.u, &mut self.mvt, &mut self.vvt] {
-            mat.data = saved.numbers(mat.data.len())?;
+    fn restore(&mut self, mut saved: Saved) -> Result<()> {
+        let (points, k) = (self.problem.data.shape().points, self.problem.k);
+        saved.take_slot(&mut *self.slots, Slot::V, points, k)?;
+        for (name, mat) in [("u", &mut self.u), ("mvt", &mut self.mvt), ("vvt", &mut self.vvt)] {
+            *mat = saved.take_mat(name, mat.rows, mat.cols)?;
         }
-        self.error = saved.number()?;
+        self.error = saved.take("error")?;
         Ok(())
     }
 }

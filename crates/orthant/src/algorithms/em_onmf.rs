@@ -13,7 +13,7 @@
 use super::lloyd::{Lloyd, Model};
 use super::{Algorithm, apart};
 use crate::error::Result;
-use crate::matrix::{Mat, Rule, Store};
+use crate::matrix::{Mat, Rule, Slots};
 use crate::prepare::Problem;
 use crate::run::State;
 use crate::singular::dominant_within;
@@ -53,11 +53,11 @@ impl Model for Directions {
     fn exact(
         &self,
         problem: &Problem,
-        store: &mut dyn Store,
+        slots: &mut dyn Slots,
         runs: &[usize],
         guesses: &[&Mat],
     ) -> Result<Option<Vec<Mat>>> {
-        let found = dominant_within(problem.data, store, runs, guesses, EXACT)?;
+        let found = dominant_within(problem.data, slots, runs, guesses, EXACT)?;
         Ok(Some(found.into_iter().map(|found| found.u).collect()))
     }
 }
@@ -71,7 +71,7 @@ impl EmOnmf {
     ) -> Result<Box<dyn State + 'a>> {
         let starts = starts.into_iter().enumerate();
         let runs = starts.map(|(run, u)| (u, Stream { run: stream.run + run as u64, ..stream }.generator()));
-        Ok(Box::new(Lloyd::from_centroids(Directions, problem, problem.data.store()?, runs.collect())))
+        Ok(Box::new(Lloyd::from_centroids(Directions, problem, runs.collect())?))
     }
 }
 

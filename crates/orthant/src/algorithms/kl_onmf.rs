@@ -17,7 +17,8 @@ use super::lloyd::{Lloyd, Model};
 use super::spherical_k_means::Cosines;
 use super::{Algorithm, apart};
 use crate::error::Result;
-use crate::matrix::{Mat, Rule, Store, in_order};
+use crate::matrix::passes::SumOfLabels;
+use crate::matrix::{Mat, Rule, Slots, threads};
 use crate::prepare::Problem;
 use crate::run::State;
 use crate::start::{Start, Stream};
@@ -39,8 +40,8 @@ pub(super) struct Multinomials {
 }
 
 impl Multinomials {
-    pub(super) fn new(store: &mut dyn Store, smoothing: f64) -> Result<Self> {
-        Ok(Multinomials { information: store.information()?, smoothing })
+    pub(super) fn new(problem: &Problem, smoothing: f64) -> Result<Self> {
+        Ok(Multinomials { information: problem.information()?, smoothing })
     }
 }
 
@@ -93,8 +94,8 @@ impl Model for Multinomials {
         (self.information - value).max(0.0)
     }
 
-    fn final_objective(&self, problem: &Problem, store: &mut dyn Store, run: usize) -> Result<Option<f64>> {
-        let sums = store.sum_of_labels(problem.k, Rule::Kl, run)?.sums;
+    fn final_objective(&self, problem: &Problem, slots: &mut dyn Slots, run: usize) -> Result<Option<f64>> {
+        let sums = slots.sweep(&SumOfLabels { k: problem.k, rule: Rule::Kl, run })?.1;
         // Σ_{j∈πᵢ} mⱼᵀ log uᵢ = Σ_f s log(s/Σs) for the cluster's sum s.
         let log = |x: f64| if x > 0.0 { x * x.ln() } else { 0.0 };
         let explained: f64 = (0..sums.cols)
@@ -108,39 +109,36 @@ impl Model for Multinomials {
 }
 
 impl KlOnmf {
-    /// Runs side by side, or a single one that keeps to its thread.
+    /// Runs side by side.
     fn begin_runs<'a>(
         &self,
         problem: &'a Problem<'a>,
         start: &Start,
         streams: &[Stream],
-        alone: bool,
     ) -> Result<Lloyd<'a, Multinomials>> {
-        let mut store = match start {
+        let mut slots = match start {
             Start::Labels(labels) => {
-                let mut store = problem.data.store()?;
+                let mut slots = problem.data.slots()?;
                 for run in 0..streams.len() {
-                    store.set_labels(run, labels)?;
+                    slots.set_labels(run, labels)?;
                 }
-                store
+                slots
             }
             _ => {
                 let steps = if start.is_random() { self.max_iterations } else { 1 };
-                let mut lloyd = Lloyd::begin(Cosines, problem, start, streams)?;
-                lloyd.store.set_alone(alone);
-                lloyd.into_labels(steps)?
+                Lloyd::begin(Cosines, problem, start, streams)?.into_slots(steps)?
             }
         };
-        let model = Multinomials::new(&mut *store, self.smoothing)?;
+        let model = Multinomials::new(problem, self.smoothing)?;
         let mut runs: Vec<(Mat, ChaCha8Rng)> = vec![];
         for (run, stream) in streams.iter().enumerate() {
             let mut generator = stream.generator();
             // The start took the first numbers of the stream.
             generator.set_word_pos(1 << 40);
-            let sums = store.sum_of_labels(problem.k, Rule::Kl, run)?.sums;
+            let sums = slots.sweep(&SumOfLabels { k: problem.k, rule: Rule::Kl, run })?.1;
             runs.push((logarithms(sums, self.smoothing), generator));
         }
-        Ok(Lloyd::from_centroids(model, problem, store, runs))
+        Ok(Lloyd::from_centroids(model, problem, runs)?.with_slots(slots))
     }
 }
 
@@ -153,11 +151,11 @@ impl Algorithm for KlOnmf {
     ) -> Result<Box<dyn State + 'a>> {
         start.check(problem)?;
         if !apart::better(problem, streams) {
-            return Ok(Box::new(self.begin_runs(problem, start, streams, false)?));
+            return Ok(Box::new(self.begin_runs(problem, start, streams)?));
         }
-        // Their starts are runs as well.
-        let alone = streams.len() >= rayon::current_num_threads();
-        let runs = in_order(streams.to_vec(), |stream| self.begin_runs(problem, start, &[stream], alone));
+        // Their starts are runs as well; what they all need is found before.
+        problem.information()?;
+        let runs = threads::apart(streams.to_vec(), |stream| self.begin_runs(problem, start, &[stream]));
         apart::of(problem, runs.into_iter().collect::<Result<_>>()?)
     }
 

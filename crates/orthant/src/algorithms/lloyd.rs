@@ -1,16 +1,17 @@
 //! What EM-ONMF, KL-ONMF, k-means and spherical k-means share: assign every point to a centroid, sum the
 //! points of each cluster in the same pass, make new centroids of the sums, until no label changes.
 //!
-//! All runs of a batch go through one pass: their centroids stand side by side.
+//! All runs of a batch go through one pass.
 
 use rand_chacha::ChaCha8Rng;
 
-use crate::checkpoint::{Saved, Unpacking};
+use crate::bytes::bytes_of;
 use crate::error::Result;
-use crate::matrix::data::{Assigned, Followed, Remembered};
-use crate::matrix::{Mat, Rule, Store, in_order};
+use crate::matrix::passes::{Assign, Bounds};
+use crate::matrix::{Array, Mat, Rule, Slot, Slots, room, threads};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State};
+use crate::saved::Saved;
 use crate::start::{Start, Stream, centroids};
 
 /// What they differ in.
@@ -38,7 +39,7 @@ pub(super) trait Model: Send + Sync {
     fn exact(
         &self,
         _problem: &Problem,
-        _store: &mut dyn Store,
+        _slots: &mut dyn Slots,
         _runs: &[usize],
         _guesses: &[&Mat],
     ) -> Result<Option<Vec<Mat>>> {
@@ -48,16 +49,45 @@ pub(super) trait Model: Send + Sync {
     fn final_objective(
         &self,
         _problem: &Problem,
-        _store: &mut dyn Store,
+        _slots: &mut dyn Slots,
         _run: usize,
     ) -> Result<Option<f64>> {
         Ok(None)
     }
 }
 
+/// Sums of the clusters as of the last pass: where points add the same in every pass, the next one need only follow those
+/// that change their label.
+#[derive(Debug, Clone)]
+struct Followed {
+    /// features × k.
+    sums: Mat,
+    /// Since how many passes.
+    passes: usize,
+}
+bytes_of!(Followed { sums, passes });
+
+/// Sums that follow single points are made anew after so many passes: rounding does not pile up.
+const FRESH: usize = 16;
+
+/// What a pass has told of a run.
+struct Assigned {
+    /// features × k: the clusters' sums.
+    sums: Mat,
+    /// `Σw` of each cluster's points.
+    weight: Vec<f64>,
+    /// What all of them are worth.
+    value: f64,
+    /// How many points changed their cluster.
+    changed: usize,
+}
+
 pub(super) struct Run {
     /// Centroids, features × k.
     pub(super) u: Mat,
+    /// Those that the points' leads refer to, where they have leads.
+    before: Option<Mat>,
+    followed: Option<Followed>,
     generator: ChaCha8Rng,
     /// Whether `u` is exact for the present labels.
     exact: bool,
@@ -69,14 +99,22 @@ pub(super) struct Run {
 
 impl Run {
     fn new(u: Mat, generator: ChaCha8Rng) -> Self {
-        Run { u, generator, exact: false, settled: f64::INFINITY, explained: None }
+        Run {
+            u,
+            before: None,
+            followed: None,
+            generator,
+            exact: false,
+            settled: f64::INFINITY,
+            explained: None,
+        }
     }
 }
 
 pub(super) struct Lloyd<'a, M> {
     model: M,
     problem: &'a Problem<'a>,
-    pub(super) store: Box<dyn Store + 'a>,
+    slots: Box<dyn Slots + 'a>,
     pub(super) runs: Vec<Run>,
 }
 
@@ -88,29 +126,28 @@ impl<'a, M: Model> Lloyd<'a, M> {
         streams: &[Stream],
     ) -> Result<Self> {
         start.check(problem)?;
-        let mut store = problem.data.store()?;
+        let mut slots = problem.data.slots()?;
         let mut runs = vec![];
         for stream in streams {
             let mut generator = stream.generator();
-            let u = centroids(start, problem, &mut *store, M::RULE, &mut generator)?;
+            let u = centroids(start, problem, &mut *slots, M::RULE, &mut generator)?;
             runs.push(Run::new(u, generator));
         }
-        Ok(Lloyd { model, problem, store: problem.data.store()?, runs })
+        Ok(Lloyd { model, problem, slots: problem.data.slots()?, runs })
     }
 
-    /// From given centroids, one set for each run; the store may hold labels already.
+    /// From given centroids, one set for each run.
     pub(super) fn from_centroids(
         model: M,
         problem: &'a Problem<'a>,
-        store: Box<dyn Store + 'a>,
         runs: Vec<(Mat, ChaCha8Rng)>,
-    ) -> Self {
+    ) -> Result<Self> {
         let runs = runs.into_iter().map(|(u, generator)| Run::new(u, generator)).collect();
-        Lloyd { model, problem, store, runs }
+        Ok(Lloyd { model, problem, slots: problem.data.slots()?, runs })
     }
 
-    /// Steps all runs until no label changes, at most so often; gives back the store with their labels.
-    pub(super) fn into_labels(mut self, steps: usize) -> Result<Box<dyn Store + 'a>> {
+    /// Steps all runs until no label changes, at most so often; gives back what their labels are in.
+    pub(super) fn into_slots(mut self, steps: usize) -> Result<Box<dyn Slots + 'a>> {
         let mut active: Vec<usize> = (0..self.runs.len()).collect();
         for _ in 0..steps {
             let progress = self.step(&active)?;
@@ -120,18 +157,125 @@ impl<'a, M: Model> Lloyd<'a, M> {
                 break;
             }
         }
-        self.forget()?;
-        Ok(self.store)
+        (0..self.runs.len()).try_for_each(|run| self.forget(run))?;
+        Ok(self.slots)
+    }
+
+    /// Goes on from the labels that some slots hold, where a start has left them.
+    pub(super) fn with_slots(mut self, slots: Box<dyn Slots + 'a>) -> Self {
+        self.slots = slots;
+        self
+    }
+
+    /// Drops what passes remember of the points, when there will be no further one.
+    pub(super) fn forget(&mut self, run: usize) -> Result<()> {
+        let state = &mut self.runs[run];
+        state.before.take().into_iter().for_each(|mat| room::give(mat.data));
+        state.followed.take().into_iter().for_each(|followed| room::give(followed.sums.data));
+        self.slots.forget(Slot::Leads(run))
+    }
+
+    /// One pass for the given runs.
+    fn assign(&mut self, active: &[usize]) -> Result<Vec<Assigned>> {
+        let k = self.problem.k;
+        let u: Vec<Mat> =
+            active.iter().map(|&run| std::mem::replace(&mut self.runs[run].u, Mat::zeros(0, 0))).collect();
+        let mut pass = Assign::new(M::RULE, u, active.to_vec());
+        if M::RULE.adds_the_same() {
+            for (follows, &run) in pass.follows.iter_mut().zip(active) {
+                let known = &mut self.runs[run].followed;
+                *known = known.take().filter(|followed| followed.passes < FRESH);
+                *follows = known.is_some();
+            }
+            // Several runs that share a product are scored together, whatever is known of them.
+            if let ([run], [u]) = (active, &pass.u[..]) {
+                let before = self.runs[*run].before.take();
+                pass.bounds = Some(before.map_or_else(Bounds::nothing, |before| {
+                    let moved = Bounds::moved(&before, u);
+                    room::give(before.data);
+                    moved
+                }));
+            }
+        }
+        let (part, sums) = self.slots.sweep(&pass)?;
+        let single = active.len() == 1;
+        let (mut all, follows) = (Some(sums), pass.follows);
+        let mut told = vec![];
+        for (at, (&run, u)) in active.iter().zip(pass.u).enumerate() {
+            let columns = at * k..(at + 1) * k;
+            let mut sums = match &all {
+                Some(sums) if !single => sums.columns(columns.clone()),
+                _ => all.take().expect("a single run has all sums"),
+            };
+            let (weight, mut value) = (part.weight[columns.clone()].to_vec(), part.value[columns].to_vec());
+            let state = &mut self.runs[run];
+            if M::RULE.adds_the_same() {
+                let mut passes = 0;
+                if follows[at]
+                    && let Some(followed) = state.followed.take()
+                {
+                    sums.data.iter_mut().zip(&followed.sums.data).for_each(|(new, old)| *new += old);
+                    room::give(followed.sums.data);
+                    passes = followed.passes + 1;
+                }
+                let mut copy = room::zeros(sums.data.len());
+                copy.copy_from_slice(&sums.data);
+                state.followed = Some(Followed { sums: Mat { data: copy, ..sums }, passes });
+                let (products, norms2) = (u.column_dots(&sums), u.column_norms2());
+                for (i, value) in value.iter_mut().enumerate() {
+                    *value = match M::RULE {
+                        // Σ w‖m − c‖² = Σ w‖m‖² − 2(Σ wm)ᵀc + Σ w‖c‖²
+                        Rule::Euclid => (*value - 2.0 * (products[i] - weight[i] * norms2[i] / 2.0)).max(0.0),
+                        // Σ w·mᵀu/‖m‖ of a cluster is the product of its sum with its direction.
+                        _ => products[i],
+                    };
+                }
+            }
+            state.u = u;
+            told.push(Assigned { sums, weight, value: value.iter().sum(), changed: part.changed[at] });
+        }
+        Ok(told)
     }
 
     /// An empty cluster starts anew from a random point. [P, Alg. 1: "randomly transfer a point"]
     fn mend(&mut self, run: usize, weight: &[f64]) -> Result<()> {
         for (i, _) in weight.iter().enumerate().filter(|(_, w)| **w <= 0.0) {
-            let point = self.problem.draw(1, M::RULE == Rule::Euclid, &mut self.runs[run].generator)?;
+            let point = self.problem.draw(1, M::RULE.takes_zero(), &mut self.runs[run].generator)?;
             let column = self.model.of_points(self.problem.data.gather(&point)?);
             self.runs[run].u.set_column(i, &column.data);
         }
         Ok(())
+    }
+
+    /// All that one run needs to go on to the same bits. (Its leads are not among it: without them all points are scored.)
+    pub(super) fn save_run(&mut self, run: usize) -> Result<Saved> {
+        let state = &self.runs[run];
+        let mut saved = Saved::default();
+        saved.put("centroids", &state.u);
+        saved.put("sums", &state.followed);
+        saved.put("random", &state.generator.get_word_pos());
+        saved.put("exact", &(state.exact, (state.settled, state.explained)));
+        if let Some(Array::Labels(labels)) = self.slots.read(Slot::Labels(run))? {
+            saved.put("labels", &labels);
+        }
+        Ok(saved)
+    }
+
+    pub(super) fn restore_run(&mut self, run: usize, mut saved: Saved) -> Result<()> {
+        let (points, k) = (self.problem.data.shape().points, self.problem.k);
+        let state = &mut self.runs[run];
+        let (rows, cols) = (state.u.rows, state.u.cols);
+        state.u = saved.take_mat("centroids", rows, cols)?;
+        state.followed = saved.take_if("sums", |followed: &Option<Followed>| {
+            followed.as_ref().is_none_or(|f| {
+                (f.sums.rows, f.sums.cols) == (rows, cols) && f.sums.data.iter().all(|x| x.is_finite())
+            })
+        })?;
+        state.generator.set_word_pos(saved.take("random")?);
+        (state.exact, (state.settled, state.explained)) = saved.take("exact")?;
+        state.before = None;
+        self.slots.forget(Slot::Leads(run))?;
+        saved.take_labels_into(&mut *self.slots, run, points, k)
     }
 }
 
@@ -139,13 +283,10 @@ impl<M: Model> State for Lloyd<'_, M> {
     fn step(&mut self, active: &[usize]) -> Result<Vec<Progress>> {
         let points = self.problem.data.shape().points;
         let norm2 = self.problem.facts().norm2;
-        let u: Vec<&Mat> = active.iter().map(|&run| &self.runs[run].u).collect();
-        let assigned = self.store.assign_and_sum(&u, M::RULE, active)?;
+        let assigned = self.assign(active)?;
         let mut progress = vec![];
         let (mut moving, mut repeated) = (vec![], vec![]);
         for (Assigned { sums, weight, value, changed }, &run) in assigned.into_iter().zip(active) {
-            let changed = changed[0];
-            let value: f64 = value.iter().sum();
             let objective = self.model.objective(self.problem, value);
             // A cluster that lost its points starts anew, and the run goes on: unless nothing is left to explain.
             let settled = changed == 0
@@ -170,17 +311,24 @@ impl<M: Model> State for Lloyd<'_, M> {
         }
         // Runs do not depend on each other.
         let model = &self.model;
-        let new = in_order(moving, |(run, sums, weight)| (run, model.centroids(sums, &weight), weight));
+        let new =
+            threads::in_order(moving, |(run, sums, weight)| (run, model.centroids(sums, &weight), weight));
         for (run, u, weight) in new {
-            let old = std::mem::replace(&mut self.runs[run].u, u);
-            self.store.recycle(run, old);
+            let state = &mut self.runs[run];
+            let old = std::mem::replace(&mut state.u, u);
+            // Leads were told by a pass for this run alone.
+            if M::RULE.adds_the_same() && active.len() == 1 {
+                state.before = Some(old);
+            } else {
+                room::give(old.data);
+            }
             self.mend(run, &weight)?;
         }
         // Labels that repeat under approximate centroids are not yet those of the method.
         if !repeated.is_empty() {
             let runs: Vec<usize> = repeated.iter().map(|(_, run, _)| *run).collect();
             let guesses: Vec<&Mat> = runs.iter().map(|&run| &self.runs[run].u).collect();
-            match self.model.exact(self.problem, &mut *self.store, &runs, &guesses)? {
+            match self.model.exact(self.problem, &mut *self.slots, &runs, &guesses)? {
                 Some(exact) => {
                     for (exact, (_, run, weight)) in exact.into_iter().zip(&repeated) {
                         self.runs[*run].u = exact;
@@ -195,74 +343,31 @@ impl<M: Model> State for Lloyd<'_, M> {
     }
 
     fn conclude(&mut self, run: usize) -> Result<Conclusion> {
-        let objective = self.model.final_objective(self.problem, &mut *self.store, run)?;
-        let centroids = self.model.directions(&self.runs[run].u);
-        Ok(Conclusion { centroids, objective, negativity: 0.0, orthogonality: 0.0 })
-    }
-
-    fn explained(&self, run: usize) -> Option<f64> {
-        self.runs[run].explained
-    }
-
-    fn store(&mut self) -> &mut dyn Store {
-        &mut *self.store
+        // Stopped before its first pass: points go to the centroids that it was to begin with.
+        if self.slots.read(Slot::Labels(run))?.is_none() {
+            self.slots.tell(&Assign::new(M::RULE, vec![self.runs[run].u.clone()], vec![run]))?;
+        }
+        let objective = self.model.final_objective(self.problem, &mut *self.slots, run)?;
+        Ok(Conclusion {
+            labels: self.slots.labels(run)?,
+            directions: self.model.directions(&self.runs[run].u),
+            explained: self.runs[run].explained,
+            objective,
+            negativity: 0.0,
+            orthogonality: 0.0,
+        })
     }
 
     fn save(&mut self) -> Result<Saved> {
         let mut saved = Saved::default();
-        for (at, run) in self.runs.iter().enumerate() {
-            let position = run.generator.get_word_pos();
-            saved.words.extend([u64::from(run.exact), position as u64, (position >> 64) as u64]);
-            saved.numbers.push(run.u.data.clone());
-            saved.numbers.push(vec![run.settled, run.explained.unwrap_or(f64::NAN)]);
-            saved.labels.push(self.store.labels(at)?);
-            let memory = self.store.remembered(at)?;
-            let followed = memory.as_ref().and_then(|m| m.followed.as_ref());
-            saved.words.extend([u64::from(memory.is_some()), followed.map_or(u64::MAX, |f| f.passes as u64)]);
-            if let Some(Remembered { u, leads, followed, .. }) = memory {
-                saved.numbers.push(u.data);
-                saved.numbers.extend(followed.map(|f| f.sums.data));
-                saved.numbers.push(leads);
-            }
-        }
+        let runs = (0..self.runs.len()).map(|run| self.save_run(run)).collect::<Result<Vec<_>>>()?;
+        saved.put("runs", &runs);
         Ok(saved)
     }
 
-    fn restore(&mut self, saved: Saved) -> Result<()> {
-        self.unpack(&mut Unpacking::new(saved))
-    }
-}
-
-impl<M: Model> Lloyd<'_, M> {
-    /// Drops what passes remember of the points, when there will be no further one.
-    pub(super) fn forget(&mut self) -> Result<()> {
-        for run in 0..self.runs.len() {
-            let labels = self.store.labels(run)?;
-            self.store.set_labels(run, &labels)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn unpack(&mut self, saved: &mut Unpacking) -> Result<()> {
-        let points = self.problem.data.shape().points;
-        for (at, run) in self.runs.iter_mut().enumerate() {
-            run.exact = saved.word()? == 1;
-            run.generator.set_word_pos(u128::from(saved.word()?) | u128::from(saved.word()?) << 64);
-            run.u.data = saved.numbers(run.u.data.len())?;
-            let reached = saved.numbers(2)?;
-            run.settled = reached[0];
-            run.explained = Some(reached[1]).filter(|x| !x.is_nan());
-            self.store.set_labels(at, &saved.labels(points)?)?;
-            let (known, passes) = (saved.word()? == 1, saved.word()?);
-            if known {
-                let (rows, cols) = (run.u.rows, run.u.cols);
-                let mut mat = || -> Result<Mat> { Ok(Mat { rows, cols, data: saved.numbers(rows * cols)? }) };
-                let (u, sums) = (mat()?, if passes == u64::MAX { None } else { Some(mat()?) });
-                let followed = sums.map(|sums| Followed { sums, passes: passes as usize });
-                let leads = saved.numbers(points)?;
-                self.store.remember(at, Remembered { rule: M::RULE, u, leads, followed })?;
-            }
-        }
-        Ok(())
+    fn restore(&mut self, mut saved: Saved) -> Result<()> {
+        let count = self.runs.len();
+        let runs: Vec<Saved> = saved.take_if("runs", |runs: &Vec<Saved>| runs.len() == count)?;
+        runs.into_iter().enumerate().try_for_each(|(run, saved)| self.restore_run(run, saved))
     }
 }

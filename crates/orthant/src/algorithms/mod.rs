@@ -29,7 +29,7 @@ pub use spherical_k_means::SphericalKMeans;
 
 use crate::error::{Error, Result};
 use crate::matrix::Rule;
-use crate::prepare::Problem;
+use crate::prepare::{Needs, Problem};
 use crate::run::State;
 use crate::start::{Start, Stream};
 
@@ -361,6 +361,11 @@ impl Method {
             }
         }
         Ok((self.build)(&Setting { parameters: self.parameters, values }))
+    }
+
+    /// What it takes.
+    pub fn needs(&self) -> Needs {
+        Needs { signed: self.signed, zero_is_a_point: self.zero_is_a_point }
     }
 
     /// Whether an objective is better than another.

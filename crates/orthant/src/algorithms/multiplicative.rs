@@ -1,7 +1,8 @@
 //! What CHNMF and O-PNMF share: V ← V ∘ UᵀM / (Q·V) in one fused pass, and how V ends as a partition.
 
 use crate::error::Result;
-use crate::matrix::{Mat, Store};
+use crate::matrix::passes::{Products, TakePositive};
+use crate::matrix::{Mat, Slots};
 use crate::prepare::Problem;
 use crate::run::Conclusion;
 use crate::start::{self, Start, Stream};
@@ -30,33 +31,40 @@ impl Limits {
     }
 }
 
-/// A store with a positive V, and U where the start has one of its own.
+/// Slots with a positive V, and U where the start has one of its own.
 pub(super) fn begin<'a>(
     problem: &'a Problem<'a>,
     start: &Start,
     streams: &[Stream],
-) -> Result<(Box<dyn Store + 'a>, Option<Mat>)> {
+) -> Result<(Box<dyn Slots + 'a>, Option<Mat>)> {
     start.check(problem)?;
     assert_eq!(streams.len(), 1, "the table says that runs of multiplicative methods are not batched");
-    let mut store = problem.data.store()?;
-    let own = start::v(start, problem, &mut *store, streams[0])?;
+    let mut slots = problem.data.slots()?;
+    let own = start::v(start, problem, &mut *slots, streams[0])?;
     if !matches!(start, Start::Random | Start::Nndsvd) {
         // Zeros never change under multiplication.
-        store.take_positive(&vec![1.0; problem.k], 1e-10)?;
+        slots.tell(&TakePositive { factors: vec![1.0; problem.k], fill: 1e-10 })?;
     }
-    Ok((store, own))
+    Ok((slots, own))
 }
 
 /// Labels are the largest entries of each column of V.
-pub(super) fn conclude(store: &mut dyn Store, run: usize) -> Result<Conclusion> {
-    store.label_by_v(run)?;
-    let (mvt, vvt) = store.sum()?;
-    let k = vvt.rows;
+pub(super) fn conclude(problem: &Problem, slots: &mut dyn Slots) -> Result<Conclusion> {
+    let k = problem.k;
+    let labels = problem.label_by_v(slots, vec![1.0; k])?;
+    let (vvt, mvt) = slots.sweep(&Products { k })?;
     let cosines =
         Mat::from_fn(
             k,
             k,
             |i, j| if i == j { 0.0 } else { vvt[(i, j)] / (vvt[(i, i)] * vvt[(j, j)]).sqrt() },
         );
-    Ok(Conclusion { centroids: mvt, objective: None, negativity: 0.0, orthogonality: cosines.norm2().sqrt() })
+    Ok(Conclusion {
+        labels,
+        directions: mvt,
+        explained: None,
+        objective: None,
+        negativity: 0.0,
+        orthogonality: cosines.norm2().sqrt(),
+    })
 }

@@ -8,11 +8,13 @@
 
 use super::multiplicative::{Limits, begin, conclude};
 use super::{Algorithm, Setting};
-use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
-use crate::matrix::{Mat, Store};
+use crate::matrix::passes::{Multiply, Products};
+use crate::matrix::{Mat, Slot, Slots};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State};
+use crate::saved::Saved;
+use crate::singular::gram;
 use crate::start::{Start, Stream};
 
 /// O-PNMF with its parameters.
@@ -30,8 +32,8 @@ impl OPnmf {
 struct OpState<'a> {
     limits: Limits,
     problem: &'a Problem<'a>,
-    store: Box<dyn Store + 'a>,
-    /// `MVᵀ` and `VVᵀ` of the V in the store, which is still to be multiplied by `shrink`.
+    slots: Box<dyn Slots + 'a>,
+    /// `MVᵀ` and `VVᵀ` of the V in its slot, which is still to be multiplied by `shrink`.
     mvt: Mat,
     vvt: Mat,
     shrink: f64,
@@ -44,15 +46,15 @@ impl Algorithm for OPnmf {
         start: &Start,
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
-        let (mut store, _) = begin(problem, start, streams)?;
+        let (mut slots, _) = begin(problem, start, streams)?;
         let shape = problem.data.shape();
         if shape.points.saturating_mul(shape.points) < shape.nonzeros {
-            let w = Mat { rows: shape.points, cols: problem.k, data: store.v()? };
-            let gram = problem.data.gram()?;
-            return Ok(Box::new(GramState { limits: self.limits, problem, store, gram, w }));
+            let w = Mat { rows: shape.points, cols: problem.k, data: slots.numbers(Slot::V)? };
+            let gram = gram(problem.data)?;
+            return Ok(Box::new(GramState { limits: self.limits, problem, slots, gram, w }));
         }
-        let (mvt, vvt) = store.sum()?;
-        Ok(Box::new(OpState { limits: self.limits, problem, store, mvt, vvt, shrink: 1.0 }))
+        let (vvt, mvt) = slots.sweep(&Products { k: problem.k })?;
+        Ok(Box::new(OpState { limits: self.limits, problem, slots, mvt, vvt, shrink: 1.0 }))
     }
 
     fn max_iterations(&self, start: &Start) -> usize {
@@ -65,8 +67,8 @@ impl State for OpState<'_> {
         // S = MVᵀ of V as it is after shrinking.
         let s = self.mvt.clone().map(|x| x * self.shrink);
         let q = s.transpose_times(&s);
-        let new = self.store.multiply_and_sum(&s, &q, self.shrink, self.limits.floor)?;
-        (self.mvt, self.vvt) = (new.mvt, new.vvt);
+        let (new, mvt) = self.slots.sweep(&Multiply::new(s, &q, self.shrink, self.limits.floor))?;
+        (self.mvt, self.vvt) = (mvt, new.vvt);
         // W ← W/‖W‖₂, made in the next pass.
         let spectral = self.vvt.symmetric_eigen().0[0].max(0.0).sqrt();
         let c = if spectral > 0.0 { 1.0 / spectral } else { 1.0 };
@@ -86,27 +88,25 @@ impl State for OpState<'_> {
         }])
     }
 
-    fn conclude(&mut self, run: usize) -> Result<Conclusion> {
-        conclude(&mut *self.store, run)
-    }
-
-    fn store(&mut self) -> &mut dyn Store {
-        &mut *self.store
+    fn conclude(&mut self, _run: usize) -> Result<Conclusion> {
+        conclude(self.problem, &mut *self.slots)
     }
 
     fn save(&mut self) -> Result<Saved> {
-        let (mvt, vvt) = (self.mvt.data.clone(), self.vvt.data.clone());
-        Ok(Saved { numbers: vec![self.store.v()?, mvt, vvt, vec![self.shrink]], ..Saved::default() })
+        let mut saved = Saved::default();
+        saved.put_slot(&mut *self.slots, Slot::V)?;
+        saved.put("mvt", &self.mvt);
+        saved.put("vvt", &self.vvt);
+        saved.put("shrink", &self.shrink);
+        Ok(saved)
     }
 
-    fn restore(&mut self, saved: Saved) -> Result<()> {
-        let mut saved = Unpacking::new(saved);
-        let k = self.problem.k;
-        self.store.set_v(k, &saved.numbers(self.problem.data.shape().points * k)?)?;
-        for mat in [&mut self.mvt, &mut self.vvt] {
-            mat.data = saved.numbers(mat.data.len())?;
-        }
-        self.shrink = saved.number()?;
+    fn restore(&mut self, mut saved: Saved) -> Result<()> {
+        let (points, k) = (self.problem.data.shape().points, self.problem.k);
+        saved.take_slot(&mut *self.slots, Slot::V, points, k)?;
+        self.mvt = saved.take_mat("mvt", self.mvt.rows, k)?;
+        self.vvt = saved.take_mat("vvt", k, k)?;
+        self.shrink = saved.take_finite("shrink")?;
         Ok(())
     }
 }
@@ -115,7 +115,7 @@ impl State for OpState<'_> {
 struct GramState<'a> {
     limits: Limits,
     problem: &'a Problem<'a>,
-    store: Box<dyn Store + 'a>,
+    slots: Box<dyn Slots + 'a>,
     /// XXᵀ, points × points.
     gram: Mat,
     /// Vᵀ, points × k.
@@ -147,24 +147,22 @@ impl State for GramState<'_> {
         }])
     }
 
-    fn conclude(&mut self, run: usize) -> Result<Conclusion> {
-        self.store.set_v(self.w.cols, &self.w.data)?;
+    fn conclude(&mut self, _run: usize) -> Result<Conclusion> {
+        self.slots.set_numbers(Slot::V, self.w.cols, self.w.data.clone())?;
         // That of the last W, where an iteration reports the one that it began with.
-        let (s, vvt) = self.store.sum()?;
+        let (vvt, s) = self.slots.sweep(&Products { k: self.w.cols })?;
         let objective = self.problem.facts().norm2 - 2.0 * s.norm2() + s.transpose_times(&s).dot(&vvt);
-        Ok(Conclusion { objective: Some(objective.max(0.0)), ..conclude(&mut *self.store, run)? })
-    }
-
-    fn store(&mut self) -> &mut dyn Store {
-        &mut *self.store
+        Ok(Conclusion { objective: Some(objective.max(0.0)), ..conclude(self.problem, &mut *self.slots)? })
     }
 
     fn save(&mut self) -> Result<Saved> {
-        Ok(Saved { numbers: vec![self.w.data.clone()], ..Saved::default() })
+        let mut saved = Saved::default();
+        saved.put("w", &self.w);
+        Ok(saved)
     }
 
-    fn restore(&mut self, saved: Saved) -> Result<()> {
-        self.w.data = Unpacking::new(saved).numbers(self.w.data.len())?;
+    fn restore(&mut self, mut saved: Saved) -> Result<()> {
+        self.w = saved.take_mat("w", self.w.rows, self.w.cols)?;
         Ok(())
     }
 }

@@ -19,12 +19,12 @@
 //!   search that failed the next one shrinks by 10 instead of 1.1.
 
 use super::{Algorithm, Parameter, Setting, real, whole};
-use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
-use crate::matrix::data::Accept;
-use crate::matrix::{Mat, Store};
+use crate::matrix::passes::{Accept, Products, Step, Trial};
+use crate::matrix::{Mat, Slot, Slots};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State};
+use crate::saved::Saved;
 use crate::singular::orthonormalize_rows;
 use crate::start::{self, Start, Stream};
 
@@ -84,7 +84,7 @@ const LONGEST: f64 = 1e12;
 struct OnpState<'a> {
     parameters: OnpMf,
     problem: &'a Problem<'a>,
-    store: Box<dyn Store + 'a>,
+    slots: Box<dyn Slots + 'a>,
     /// (α₀, ρ, β) in the units of the scaled data.
     alpha: f64,
     rho: f64,
@@ -94,7 +94,7 @@ struct OnpState<'a> {
     /// MVᵀ and VVᵀ of the present V.
     mvt: Mat,
     vvt: Mat,
-    /// The step that was chosen but not yet made in the store: the next pass makes it.
+    /// The step that was chosen but not yet made: the next pass makes it.
     pending: Option<Accept>,
     negative2: f64,
     /// Whether the last line search found nothing: then the next one need not look as closely.
@@ -110,13 +110,13 @@ impl Algorithm for OnpMf {
     ) -> Result<Box<dyn State + 'a>> {
         start.check(problem)?;
         assert_eq!(streams.len(), 1, "the table says that runs of ONP-MF are not batched");
-        let mut store = problem.data.store()?;
-        start::v(start, problem, &mut *store, streams[0])?;
+        let mut slots = problem.data.slots()?;
+        start::v(start, problem, &mut *slots, streams[0])?;
         // The others are not orthonormal, or not always: project.
         if !matches!(start, Start::Svd | Start::Labels(_)) {
-            orthonormalize_rows(&mut *store, problem.k)?;
+            orthonormalize_rows(&mut *slots, problem.k)?;
         }
-        let (mvt, vvt) = store.sum()?;
+        let (vvt, mvt) = slots.sweep(&Products { k: problem.k })?;
         // M = c·M' for the scaled data M', and (α₀, ρ₀, β) on M are (α₀/c², ρ₀/c², βc²) on M'.
         let c = match self.scale {
             None => 1.0 / problem.facts().scale,
@@ -125,7 +125,7 @@ impl Algorithm for OnpMf {
         let state = OnpState {
             parameters: *self,
             problem,
-            store,
+            slots,
             alpha: within(self.alpha / c / c),
             rho: within(self.rho / c / c),
             beta: within(c * c),
@@ -166,9 +166,9 @@ impl State for OnpState<'_> {
         self.t += 1;
         if self.t.is_multiple_of(RECOMPUTE) {
             if let Some(pending) = self.pending.take() {
-                self.store.accept(&pending)?;
+                self.slots.tell(&pending)?;
             }
-            (self.mvt, self.vvt) = self.store.sum()?;
+            (self.vvt, self.mvt) = self.slots.sweep(&Products { k: self.problem.k })?;
         }
         // U = argmin_{X ≥ 0} ‖M − XV‖² = max(0, MVᵀ), as VVᵀ = I.  [P, Alg. 2, line 3]
         let u = self.mvt.clone().map(|x| x.max(0.0));
@@ -178,7 +178,7 @@ impl State for OnpState<'_> {
         // ρ grows before the V step.  [P, Alg. 2, line 6; the order is the authors']
         self.rho = within(self.rho * self.parameters.growth);
         let rho = self.rho;
-        let s = self.store.step_and_sum(&u, &utu, rho, self.pending.take().as_ref())?;
+        let (s, mdt) = self.slots.sweep(&Step::new(u, utu, rho, self.pending.take()))?;
 
         // Line search for V ← Proj_St(V + βD).  [P, Alg. 2, line 4]
         let dvt = s.vdt.transpose();
@@ -193,10 +193,12 @@ impl State for OnpState<'_> {
         };
         let here = inverse_root_minus_identity(&off(0.0));
         let now = value(0.0, &here, &identity, s.negative2);
-        let trial = |store: &mut dyn Store, beta: f64| -> Result<(f64, f64, Mat)> {
+        let trial = |slots: &mut dyn Slots, beta: f64| -> Result<(f64, f64, Mat)> {
             let e = inverse_root_minus_identity(&off(beta));
             let root = e.plus(1.0, &identity);
-            let negative2 = store.trial(&[(beta, &root)])?[0];
+            let mut told = Trial { trials: vec![(beta, root)] };
+            let negative2 = slots.tell(&told)?.0[0];
+            let root = told.trials.remove(0).1;
             Ok((value(beta, &e, &root, negative2), negative2, root))
         };
         // ‖D‖/‖V‖
@@ -206,11 +208,11 @@ impl State for OnpState<'_> {
         while beta * length > LONGEST {
             beta /= 1.1;
         }
-        let mut best = trial(&mut *self.store, beta)?;
+        let mut best = trial(&mut *self.slots, beta)?;
         let mut found = best.0 < now;
         if found {
             loop {
-                let longer = trial(&mut *self.store, beta * 1.1)?;
+                let longer = trial(&mut *self.slots, beta * 1.1)?;
                 // Not so for NaN either, when β has left the range of numbers.
                 let improves = longer.0 < best.0;
                 if !improves {
@@ -223,7 +225,7 @@ impl State for OnpState<'_> {
             let shrink = if self.lost { 10.0 } else { 1.1 };
             while beta * length >= SHORTEST {
                 beta /= shrink;
-                best = trial(&mut *self.store, beta)?;
+                best = trial(&mut *self.slots, beta)?;
                 if best.0 < now {
                     found = true;
                     break;
@@ -238,7 +240,7 @@ impl State for OnpState<'_> {
             self.negative2 = best.1;
             let root = best.2;
             self.vvt = root.times(&off(beta).plus(1.0, &identity)).times(&root);
-            self.mvt = self.mvt.plus(beta, &s.mdt).times(&root);
+            self.mvt = self.mvt.plus(beta, &mdt).times(&root);
             self.pending = Some(Accept { beta, root, alpha });
         } else {
             self.beta = self.first_beta;
@@ -250,57 +252,57 @@ impl State for OnpState<'_> {
         Ok(vec![Progress { objective, residual, converged: residual <= self.parameters.tolerance }])
     }
 
-    fn conclude(&mut self, run: usize) -> Result<Conclusion> {
+    fn conclude(&mut self, _run: usize) -> Result<Conclusion> {
         if let Some(pending) = self.pending.take() {
-            self.store.accept(&pending)?;
+            self.slots.tell(&pending)?;
         }
-        self.store.label_by_v(run)?;
-        let (mvt, vvt) = self.store.sum()?;
+        let k = self.problem.k;
+        let labels = self.problem.label_by_v(&mut *self.slots, vec![1.0; k])?;
+        let (vvt, mvt) = self.slots.sweep(&Products { k })?;
         let u = mvt.map(|x| x.max(0.0));
         // That of the last V, where an iteration reports the one that it began with.
         let objective = self.problem.facts().norm2 - 2.0 * u.norm2() + u.transpose_times(&u).dot(&vvt);
         Ok(Conclusion {
-            centroids: u,
+            labels,
+            directions: u,
+            explained: None,
             objective: Some(objective.max(0.0)),
             negativity: (self.negative2 / self.problem.k as f64).sqrt(),
             orthogonality: vvt.plus(-1.0, &Mat::identity(self.problem.k)).norm2().sqrt(),
         })
     }
 
-    fn store(&mut self) -> &mut dyn Store {
-        &mut *self.store
-    }
-
     fn save(&mut self) -> Result<Saved> {
         // The pending step makes the same V here as in the next pass.
         if let Some(pending) = self.pending.take() {
-            self.store.accept(&pending)?;
+            self.slots.tell(&pending)?;
         }
-        Ok(Saved {
-            words: vec![self.t as u64, u64::from(self.lost)],
-            numbers: vec![
-                self.store.v()?,
-                self.store.multipliers()?,
-                self.mvt.data.clone(),
-                self.vvt.data.clone(),
-                vec![self.rho, self.beta, self.negative2],
-            ],
-            labels: vec![],
-        })
+        let mut saved = Saved::default();
+        saved.put_slot(&mut *self.slots, Slot::V)?;
+        saved.put_slot(&mut *self.slots, Slot::Lambda)?;
+        saved.put("mvt", &self.mvt);
+        saved.put("vvt", &self.vvt);
+        saved.put("t", &self.t);
+        saved.put("lost", &self.lost);
+        for (name, x) in [("rho", self.rho), ("beta", self.beta), ("negative2", self.negative2)] {
+            saved.put(name, &x);
+        }
+        Ok(saved)
     }
 
-    fn restore(&mut self, saved: Saved) -> Result<()> {
-        let mut saved = Unpacking::new(saved);
-        let k = self.problem.k;
-        let size = self.problem.data.shape().points * k;
-        self.t = saved.word()? as usize;
-        self.lost = saved.word()? == 1;
-        self.store.set_v(k, &saved.numbers(size)?)?;
-        self.store.set_multipliers(&saved.numbers(size)?)?;
-        self.mvt.data = saved.numbers(self.mvt.data.len())?;
-        self.vvt.data = saved.numbers(k * k)?;
-        let last = saved.numbers(3)?;
-        (self.rho, self.beta, self.negative2) = (last[0], last[1], last[2]);
+    fn restore(&mut self, mut saved: Saved) -> Result<()> {
+        let (points, k) = (self.problem.data.shape().points, self.problem.k);
+        saved.take_slot(&mut *self.slots, Slot::V, points, k)?;
+        saved.take_slot(&mut *self.slots, Slot::Lambda, points, k)?;
+        self.mvt = saved.take_mat("mvt", self.mvt.rows, k)?;
+        self.vvt = saved.take_mat("vvt", k, k)?;
+        self.t = saved.take("t")?;
+        self.lost = saved.take("lost")?;
+        for (name, x) in
+            [("rho", &mut self.rho), ("beta", &mut self.beta), ("negative2", &mut self.negative2)]
+        {
+            *x = saved.take_finite(name)?;
+        }
         self.pending = None;
         Ok(())
     }

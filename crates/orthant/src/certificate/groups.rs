@@ -1,40 +1,43 @@
 //! Groups of nearly collinear points, for data with more points than the dual bound can take one by one.
 
 use crate::error::Result;
-use crate::matrix::{Data, Mat, Rule, Store};
+use crate::matrix::passes::{Assign, Group, Settle, Shares, Unsettle};
+use crate::matrix::{Data, Mat, Rule, Slots};
+use crate::start::residual::left;
 
 /// Passes that improve the groups' directions.
 const ROUNDS: usize = 4;
 
-/// Writes groups into the labels of start 0 of `store`, and returns their directions, features × groups. No two points of
+/// Writes groups into the labels of run 0, and returns their directions, features × groups. No two points of
 /// different `clusters` share a group.
 ///
 /// Directions are seeded by what those so far leave unexplained, many at a time and at even fractions of it, so that
 /// nothing here is random; then points choose the nearest and directions follow, as in EM-ONMF.
-pub(super) fn group(data: &dyn Data, store: &mut dyn Store, clusters: &[i32], count: usize) -> Result<Mat> {
+pub(super) fn group(data: &dyn Data, slots: &mut dyn Slots, clusters: &[i32], count: usize) -> Result<Mat> {
     let features = data.shape().features;
-    store.unsettle(Rule::Power)?;
+    slots.tell(&Unsettle { rule: Rule::Power })?;
     let mut u = Mat::zeros(features, 0);
     while u.cols < count {
         let batch = (u.cols / 4).max(8).min(count - u.cols);
         let fractions: Vec<f64> = (0..batch).map(|i| (i as f64 + 0.5) / batch as f64).collect();
-        let mut points: Vec<usize> = store.sample(&fractions)?.into_iter().flatten().collect();
+        let mut points: Vec<usize> = left(slots, &fractions)?.into_iter().flatten().collect();
         points.dedup();
         if points.is_empty() {
             break;
         }
         let new = data.gather(&points)?.with_unit_columns();
-        store.settle(&new, Rule::Power)?;
+        slots.tell(&Settle::new(new.clone(), Rule::Power))?;
         u = Mat::beside(&[&u, &new]);
     }
     for _ in 0..ROUNDS {
-        let sums = store.assign_and_sum(&[&u], Rule::Power, &[0])?.remove(0).sums.with_unit_columns();
+        let pass = Assign::new(Rule::Power, vec![u.clone()], vec![0]);
+        let sums = slots.sweep(&pass)?.1.with_unit_columns();
         // A direction that no point chose stays where it is.
         let chosen: Vec<bool> = sums.column_norms2().iter().map(|&n| n > 0.0).collect();
         u = Mat::from_fn(features, u.cols, |f, i| if chosen[i] { sums[(f, i)] } else { u[(f, i)] });
     }
-    store.assign_and_sum(&[&u], Rule::Power, &[0])?;
-    let mut labels = store.labels(0)?;
+    slots.tell(&Assign::new(Rule::Power, vec![u.clone()], vec![0]))?;
+    let mut labels = slots.labels(0)?;
     let mut parts: Vec<(i32, i32)> = labels.iter().copied().zip(clusters.iter().copied()).collect();
     parts.retain(|&(group, cluster)| group >= 0 && cluster >= 0);
     parts.sort_unstable();
@@ -42,6 +45,24 @@ pub(super) fn group(data: &dyn Data, store: &mut dyn Store, clusters: &[i32], co
     for (label, &cluster) in labels.iter_mut().zip(clusters) {
         *label = parts.binary_search(&(*label, cluster)).map_or(-1, |at| at as i32);
     }
-    store.set_labels(0, &labels)?;
+    slots.set_labels(0, &labels)?;
     Ok(Mat::from_fn(features, parts.len(), |f, i| u[(f, parts[i].0 as usize)]))
+}
+
+/// The points of every group as one point.
+#[derive(Debug, Clone)]
+pub(super) struct Grouped {
+    /// `MR`, features × groups; zero for a group without points. R is points × groups with nonnegative unit columns, each
+    /// nonzero on its own group only; M has its weights.
+    pub(super) mr: Mat,
+    /// `MMᵀ`, features × features.
+    pub(super) mmt: Mat,
+}
+
+/// The groups that the labels of run 0 name: `mⱼ` has the share in its group's point that its product with the group's
+/// direction (features × groups) says.
+pub(super) fn grouped(data: &dyn Data, slots: &mut dyn Slots, u: &Mat) -> Result<Grouped> {
+    let norms2 = slots.tell(&Shares::new(u))?;
+    let (mr, mmt) = slots.tell(&Group::new(&norms2, &data.shape()))?;
+    Ok(Grouped { mr: mr.transpose(), mmt })
 }

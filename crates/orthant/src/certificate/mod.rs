@@ -13,9 +13,11 @@ mod tests;
 
 use crate::error::{Error, Result};
 use crate::finish::Solution;
-use crate::matrix::{Mat, Precision, Rule, Store};
+use crate::matrix::passes::{Left, Squares};
+use crate::matrix::{Format, Mat, Rule, Slots};
 use crate::prepare::Problem;
 use crate::run::{Event, Go, Observer, Progress};
+use crate::singular::gram;
 use positive::ROUNDOFF;
 use reduced::Reduced;
 
@@ -134,23 +136,22 @@ impl Certificate {
     }
 }
 
-/// Recomputes everything about a solution whose labels the store holds under `run`.
+/// Recomputes everything about a solution whose labels are those of run 0; `left` is what it leaves of the data.
 pub fn certify(
     problem: &Problem,
-    store: &mut dyn Store,
-    run: usize,
+    slots: &mut dyn Slots,
     solution: &Solution,
+    left: &Left,
     level: Level,
     observer: &mut dyn Observer,
 ) -> Result<Certificate> {
     let facts = problem.facts();
-    let residual = store.residual(&solution.directions, run)?;
     let top = problem.singular()?;
     let singular = &top.values;
     // What the iteration may have missed counts against us.
     let best: f64 = singular.iter().map(|s| s * s).sum::<f64>() + top.slack;
     let share = |x: f64| if facts.norm2 > 0.0 { x / facts.norm2 } else { 0.0 };
-    let relative_error = share(residual.total).sqrt();
+    let relative_error = share(left.total()).sqrt();
     let allowance = rounding(problem) + singular_rounding(problem);
     let mut bound2 = (1.0 - share(best) - allowance).max(0.0);
     let mut bound = Bound::Singular;
@@ -182,8 +183,8 @@ pub fn certify(
 
     // VVᵀ is diagonal because a point has one label: only the diagonal can be off. (A cluster of k-means that holds
     // zero points alone has no direction, and no row of V to speak of.)
-    let squares = store.weighted_squares(&solution.v, problem.k, run)?;
-    let rows = squares.iter().zip(&residual.energy).filter(|(_, energy)| **energy > 0.0);
+    let squares = slots.tell(&Squares { v: solution.v.clone(), k: problem.k, run: 0 })?.0;
+    let rows = squares.iter().zip(&left.energy).filter(|(_, energy)| **energy > 0.0);
     let orthogonality_residual = rows.map(|(s, _)| (s - 1.0).abs()).fold(0.0, f64::max);
     let smallest = |x: &[f64]| {
         let largest = x.iter().fold(0.0f64, |a, b| a.max(b.abs()));
@@ -194,7 +195,7 @@ pub fn certify(
         // Rounding must not put the bound above what was reached.
         lower_bound: bound2.sqrt().min(relative_error),
         bound,
-        energy_share: if best > 0.0 { (residual.energy.iter().sum::<f64>() / best).min(1.0) } else { 1.0 },
+        energy_share: if best > 0.0 { (left.energy.iter().sum::<f64>() / best).min(1.0) } else { 1.0 },
         orthogonality_residual,
         smallest_entry: smallest(&solution.u.data).min(smallest(&solution.v)),
         singular_values: singular.iter().map(|s| s / facts.scale).collect(),
@@ -212,9 +213,9 @@ fn rounding(problem: &Problem) -> f64 {
 fn singular_rounding(problem: &Problem) -> f64 {
     let shape = problem.data.shape();
     let k = problem.k as f64;
-    match shape.precision {
-        Precision::F64 => k * rounding(problem),
-        Precision::F32 => {
+    match shape.format {
+        Format::F64 => k * rounding(problem),
+        Format::F32 => {
             8.0 * f64::from(f32::EPSILON / 2.0) * k.sqrt() * ((shape.features + 256) as f64).sqrt()
         }
     }
@@ -236,14 +237,14 @@ fn dual_bound(
         return Ok(None);
     }
     let (reduced, bound) = if shape.points <= limits.points {
-        let gram = data.gram()?;
+        let gram = gram(data)?;
         let used: Vec<usize> = (0..gram.rows).filter(|&j| gram[(j, j)] > 0.0).collect();
         let gram = Mat::from_fn(used.len(), used.len(), |i, j| gram[(used[i], used[j])]);
         (Reduced::points(gram, facts.norm2, shape.features), Bound::Dual)
     } else if shape.features <= limits.features {
-        let mut store = data.store()?;
-        let u = groups::group(data, &mut *store, &solution.labels, limits.groups.max(4 * k))?;
-        let grouped = store.group(&u, 0)?;
+        let mut slots = data.slots()?;
+        let u = groups::group(data, &mut *slots, &solution.labels, limits.groups.max(4 * k))?;
+        let grouped = groups::grouped(data, &mut *slots, &u)?;
         (Reduced::groups(grouped, facts.norm2, shape.points), Bound::DualOfGroups)
     } else {
         return Ok(None);

@@ -11,9 +11,9 @@
 //!
 //! does, for any s > 0 (docs/certificate.md). Points themselves are groups of one with C = 0, where D is eliminated.
 
+use super::groups::Grouped;
 use super::positive::{ROUNDOFF, factorise};
 use crate::matrix::Mat;
-use crate::matrix::data::Grouped;
 use crate::matrix::kernels::axpy;
 
 pub(super) struct Reduced {

@@ -28,10 +28,10 @@ fn any_groups_give_a_bound_that_holds() {
         let weights: Option<Vec<f64>> = (problem % 3 == 0).then(|| (0..n).map(|_| 0.2 + next()).collect());
         let best = brute_force::least_error2(&x, features, weights.as_deref(), k);
         let data = open(Dense::new(n, features, x).unwrap(), weights).unwrap();
-        let mut store = data.store().unwrap();
-        store.set_labels(0, &labels).unwrap();
+        let mut slots = data.slots().unwrap();
+        slots.set_labels(0, &labels).unwrap();
         let u = Mat::from_fn(features, groups, |f, g| directions[g * features + f] + 0.1).with_unit_columns();
-        let grouped = store.group(&u, 0).unwrap();
+        let grouped = super::groups::grouped(&*data, &mut *slots, &u).unwrap();
         let reduced = Reduced::groups(grouped, data.facts().norm2, n);
         if let Some(explained) = explained_at_most(&reduced, k, 40, &mut |_, _| Go::On) {
             let bound2 = 1.0 - explained;

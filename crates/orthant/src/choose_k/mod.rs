@@ -121,7 +121,7 @@ pub fn choose_k(data: &dyn Data, ask: &ChooseK, observer: &mut dyn Observer) -> 
         ));
     }
     let em = method("em-onmf")?;
-    Problem::new(data, ask.least, em)?;
+    Problem::new(data, ask.least, em.needs())?;
     let mut notes = vec![];
     let available = data.facts().usable_points;
     let most = ask.most.min(available);

@@ -2,12 +2,13 @@
 
 use crate::algorithms::{Algorithm, EmOnmf, method};
 use crate::error::Result;
+use crate::matrix::passes::Residual;
 use crate::matrix::{Data, Mat, Rule};
 use crate::prepare::Problem;
 use crate::resample::{cancelled, step};
 use crate::run::Observer;
-use crate::singular::dominant;
 use crate::start::{Start, Stream, centroids};
+use crate::told::told;
 
 /// The best partition for a k.
 pub(super) struct Step {
@@ -38,16 +39,16 @@ pub(super) fn path(
 ) -> Result<(Vec<Step>, bool)> {
     let em = method("em-onmf")?;
     let limit = EmOnmf::default().max_iterations(&Start::Residual);
-    let widest = Problem::new(data, most, em)?;
-    let mut store = data.store()?;
+    let widest = Problem::new(data, most, em.needs())?;
+    let mut slots = data.slots()?;
     let mut seeds = vec![];
     for run in 0..runs as u64 {
         let mut generator = Stream { run: stream.run + run, ..stream }.generator();
-        seeds.push(centroids(&Start::Residual, &widest, &mut *store, Rule::Power, &mut generator)?);
+        seeds.push(centroids(&Start::Residual, &widest, &mut *slots, Rule::Power, &mut generator)?);
     }
     let mut steps: Vec<Step> = vec![];
     for k in least..=most {
-        let problem = Problem::new(data, k, em)?;
+        let problem = Problem::new(data, k, em.needs())?;
         // The first k seeds of a residual start are a residual start.
         let mut starts: Vec<Mat> = seeds.iter().map(|seed| seed.columns(0..k)).collect();
         if let Some(last) = steps.last() {
@@ -57,20 +58,11 @@ pub(super) fn path(
         let mut state = EmOnmf::from_directions(&problem, starts, stream)?;
         let title = format!("{title}, k = {k} of {least}..{most}");
         let traces = step(&mut *state, count, &problem, em, &title, limit, observer)?;
-        let mut guesses = vec![];
-        for run in 0..count {
-            guesses.push(state.conclude(run)?.centroids);
-        }
-        let all: Vec<usize> = (0..count).collect();
-        let found = dominant(data, state.store(), &all, &Mat::beside(&guesses.iter().collect::<Vec<_>>()))?;
-        let explained = |run: usize| found.sigma2[run * k..(run + 1) * k].iter().sum::<f64>();
-        let best = (1..count).fold(0, |best, run| if explained(run) > explained(best) { run } else { best });
-        steps.push(Step {
-            k,
-            labels: state.store().labels(best)?,
-            directions: found.u.columns(best * k..(best + 1) * k),
-            explained: explained(best),
-        });
+        let mut conclusions = (0..count).map(|run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
+        let mut found = told(&problem, &conclusions, 1e-8)?;
+        let best = (1..count).fold(0, |best, run| if found[run].1 > found[best].1 { run } else { best });
+        let (directions, explained) = found.swap_remove(best);
+        steps.push(Step { k, labels: conclusions.swap_remove(best).labels, directions, explained });
         if traces.iter().any(cancelled) {
             return Ok((steps, true));
         }
@@ -80,9 +72,9 @@ pub(super) fn path(
 
 /// The directions found for one cluster less, and the point that they explain least.
 fn with_worst_point(data: &dyn Data, last: &Step) -> Result<Mat> {
-    let mut store = data.store()?;
-    store.set_labels(0, &last.labels)?;
-    let worst = store.residual(&last.directions, 0)?.worst.unwrap_or(0);
+    let mut slots = data.slots()?;
+    slots.set_labels(0, &last.labels)?;
+    let worst = slots.tell(&Residual::new(&last.directions, 0))?.worst().unwrap_or(0);
     let point = data.gather(&[worst])?.with_unit_columns();
     Ok(Mat::beside(&[&last.directions, &point]))
 }

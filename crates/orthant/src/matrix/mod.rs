@@ -1,20 +1,32 @@
-//! The data: what it looks like in memory, and the one small trait that algorithms see.
+//! The data and the one way through them: kinds of points, where they are, and the passes over them.
+//!
+//! ```text
+//! points/    kinds of points in memory, and what can be asked of a block of them
+//! seam.rs    Source (bring data in), Data and Slots (what algorithms see), Pass (one way over all points)
+//! cut.rs     strips, blocks, and the tree in which parts are joined
+//! engine/    runs passes: over memory, from a source, on others
+//! passes/    one file each
+//! kernels/   the inner loops
+//! ```
 
-pub mod data;
-mod dense;
-pub(crate) mod dominant;
+mod cut;
+mod engine;
 pub(crate) mod kernels;
-mod local;
-mod small;
-mod sparse;
+mod mat;
+pub mod passes;
+mod points;
+pub(crate) mod room;
+mod rule;
+pub mod seam;
+pub(crate) mod threads;
 
-pub use data::{Data, Facts, Precision, Rule, Shape, Store};
-pub use dense::Dense;
+pub use cut::Cut;
+pub use engine::{ArrayMut, Peer, Shard, Strip, open, open_with, shards, stream};
 pub use kernels::{Real, machine};
-pub use local::{AnyPoints, open, open_any};
-pub(crate) use local::{change, in_order};
-pub use small::Mat;
-pub use sparse::{Csr, Index};
+pub use mat::Mat;
+pub use points::{AnyPoints, Csr, Dense, Format, Index, Shape};
+pub use rule::Rule;
+pub use seam::{Array, Data, Facts, Pass, Slot, Slots, Source};
 
 /// A matrix in memory with points in rows: what readers return and generators make.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,6 +2,8 @@
 
 use super::Report;
 use crate::error::Result;
+use crate::matrix::Slot;
+use crate::matrix::passes::Scores;
 
 /// Features listed of each cluster.
 const TOP: usize = 12;
@@ -109,9 +111,9 @@ fn margins(report: &Report) -> Result<(Vec<f64>, Vec<Uncertain>)> {
     if k < 2 {
         return Ok((vec![], vec![]));
     }
-    let mut store = report.data.store()?;
-    store.scores(&solution.directions)?;
-    let scores = store.v()?;
+    let mut slots = report.data.slots()?;
+    slots.tell(&Scores::new(solution.directions.clone()))?;
+    let scores = slots.numbers(Slot::V)?;
     let mut margins = Vec::with_capacity(solution.labels.len());
     let mut close: Vec<Uncertain> = vec![];
     for (point, (&label, scores)) in solution.labels.iter().zip(scores.chunks_exact(k)).enumerate() {

@@ -23,7 +23,7 @@ pub(super) fn settings(report: &Report) -> String {
                 counted(shape.points, one, many),
                 counted(shape.features, feature, features),
                 count(shape.nonzeros),
-                if shape.precision == crate::matrix::Precision::F32 { "float32" } else { "float64" },
+                if shape.format == crate::matrix::Format::F32 { "float32" } else { "float64" },
                 counted(facts.zero_points.len(), one, many),
                 counted(facts.zero_features, feature, features)
             ),

@@ -3,10 +3,13 @@
 //! Both work on `MMᵀ` through passes over the data and never form it. For a matrix that is at hand, `Subspace`.
 
 mod clusters;
+mod gram;
+mod locally_optimal;
 mod subspace;
 mod top;
 
 pub use clusters::{Dominant, dominant, dominant_within};
+pub use gram::gram;
 pub(crate) use subspace::Subspace;
 pub(crate) use top::orthonormalize_rows;
 pub use top::{Singular, right_vectors, top};

@@ -12,7 +12,8 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::matrix::kernels::{axpy, dot};
-use crate::matrix::{Data, Mat, Precision, Store};
+use crate::matrix::passes::{FillRandom, Normal, Products, Scores, Transform};
+use crate::matrix::{Data, Format, Mat, Slots};
 
 /// The k largest singular values (of the scaled data, weights included) and left singular vectors.
 #[derive(Debug, Clone)]
@@ -90,14 +91,14 @@ fn extended(before: Mat, basis: &[Vec<f64>], images: &[Vec<f64>]) -> Mat {
 
 /// The k largest singular values of M with their left vectors.
 pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
-    let mut store = data.store()?;
+    let mut slots = data.slots()?;
     let shape = data.shape();
     let m = shape.features;
     let wanted = k.min(m);
-    let (accurate, rounding) = match shape.precision {
-        Precision::F64 => (2e-11, 2e-15),
+    let (accurate, rounding) = match shape.format {
+        Format::F64 => (2e-11, 2e-15),
         // Products are rounded to float32 on the way.
-        Precision::F32 => (1e-6, 1e-7),
+        Format::F32 => (1e-6, 1e-7),
     };
     // Basis and images together hold at most so many bytes, unless fewer columns would no longer converge.
     let room = (BASIS / (16 * m.max(1))).max(4 * wanted + 8);
@@ -113,7 +114,7 @@ pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
         orthonormalize(&[], block)
     };
     // A·Q for A = MMᵀ, column by column with the basis.
-    let mut images = to_columns(&store.normal(&to_mat(&basis, m))?);
+    let mut images = to_columns(&slots.sweep(&Normal::new(to_mat(&basis, m)))?.1);
 
     let mut projected = Mat::zeros(0, 0);
     for step in 0.. {
@@ -165,36 +166,41 @@ pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
             (basis, images) = (combine(&basis, keep), combine(&images, keep));
             projected = Mat::from_fn(keep, keep, |i, j| if i == j { values[i] } else { 0.0 });
         }
-        images.extend(to_columns(&store.normal(&to_mat(&extension, m))?));
+        images.extend(to_columns(&slots.sweep(&Normal::new(to_mat(&extension, m)))?.1));
         basis.extend(extension);
     }
     unreachable!("the loop returns after its last step")
 }
 
-/// Right singular vectors into the store's V: k orthonormal rows, with their singular values and left
+/// Right singular vectors into V: k orthonormal rows, with their singular values and left
 /// vectors refined to match. Beyond the rank, V is completed by a fixed random block.
-pub fn right_vectors(store: &mut dyn Store, singular: &Singular, k: usize) -> Result<Singular> {
+pub fn right_vectors(slots: &mut dyn Slots, singular: &Singular, k: usize) -> Result<Singular> {
     let largest = singular.values.first().copied().unwrap_or(0.0);
     // Below this the quotient Mᵀu/σ is mostly rounding.
     let rank = singular.values.iter().take(k).take_while(|&&s| s > 1e-7 * largest).count();
     let mut u = singular.left.columns(0..k);
     let inverse: Vec<f64> = (0..k).map(|i| if i < rank { 1.0 / singular.values[i] } else { 0.0 }).collect();
     u.scale_columns(&inverse);
-    store.scores(&u)?;
+    slots.tell(&Scores::new(u))?;
     if rank < k {
-        store.fill_random(rank..k, k, SEED, 0)?;
+        slots.tell(&FillRandom { rows: rank..k, k, seed: SEED, stream: 0 })?;
     }
     // Gram–Schmidt by Cholesky factors of VVᵀ, twice: random rows give way to singular vectors.
     for _ in 0..3 {
-        let (_, vvt) = store.sum()?;
-        store.transform(&inverse_cholesky(&vvt))?;
+        let vvt = slots.tell(&Products { k })?;
+        slots.tell(&Transform { a: inverse_cholesky(&vvt) })?;
     }
     // B = MVᵀ = Q·R and R = U Σ Wᵀ make M·(WᵀV)ᵀ = (QU)Σ to rounding; not through BᵀB, which would
     // leave singular values below √ε·σ₁ to chance.
-    let (mvt, _) = store.sum()?;
+    let mvt = slots.sweep(&Products { k })?.1;
     let qr = DMatrix::from_row_slice(mvt.rows, k, &mvt.data).qr();
-    let svd = qr.r().svd(true, true);
-    let (Some(small), Some(wt)) = (svd.u, svd.v_t) else {
+    // Without a limit, entries that are not finite would keep it busy for ever.
+    let finite = mvt.data.iter().all(|x| x.is_finite());
+    let svd = finite.then(|| qr.r().try_svd(true, true, f64::EPSILON, 100 * (k + 10))).flatten();
+    let Some((svd, (small, wt))) = svd.and_then(|mut svd| {
+        let vectors = (svd.u.take()?, svd.v_t.take()?);
+        Some((svd, vectors))
+    }) else {
         return Err(Error::Computation("the singular value decomposition of a k x k matrix failed".into()));
     };
     let mut order: Vec<usize> = (0..svd.singular_values.len()).collect();
@@ -206,7 +212,7 @@ pub fn right_vectors(store: &mut dyn Store, singular: &Singular, k: usize) -> Re
         let rest = orthonormalize(&to_columns(&w.transpose()), to_columns(&Mat::identity(k)));
         w = Mat::beside(&[&w.transpose(), &to_mat(&rest, k)]).transpose();
     }
-    store.transform(&w)?;
+    slots.tell(&Transform { a: w })?;
     let q = qr.q() * small;
     let left = Mat::from_fn(mvt.rows, k, |f, i| if i < rows { q[(f, order[i])] } else { 0.0 });
     let values = (0..k).map(|i| if i < rows { svd.singular_values[order[i]] } else { 0.0 }).collect();
@@ -214,23 +220,25 @@ pub fn right_vectors(store: &mut dyn Store, singular: &Singular, k: usize) -> Re
 }
 
 /// Makes the rows of V orthonormal in their order; one that depends on those before it becomes a random one.
-pub(crate) fn orthonormalize_rows(store: &mut dyn Store, k: usize) -> Result<()> {
+pub(crate) fn orthonormalize_rows(slots: &mut dyn Slots, k: usize) -> Result<()> {
     for attempt in 0..=2 * k as u64 {
-        let (_, vvt) = store.sum()?;
+        let vvt = slots.tell(&Products { k })?;
         // Row norms of the inverse factor: large where a row is nearly dependent.
         let inverse = inverse_cholesky(&vvt);
         let dependent = (0..k).find(|&i| inverse[(i, i)] * vvt[(i, i)].sqrt() > 1e5 || vvt[(i, i)] <= 0.0);
         match dependent {
-            Some(i) if attempt < 2 * k as u64 => store.fill_random(i..i + 1, k, SEED, 1 + attempt)?,
+            Some(i) if attempt < 2 * k as u64 => {
+                slots.tell(&FillRandom { rows: i..i + 1, k, seed: SEED, stream: 1 + attempt })?;
+            }
             _ => {
-                store.transform(&inverse)?;
+                slots.tell(&Transform { a: inverse })?;
                 break;
             }
         }
     }
     for _ in 0..2 {
-        let (_, vvt) = store.sum()?;
-        store.transform(&inverse_cholesky(&vvt))?;
+        let vvt = slots.tell(&Products { k })?;
+        slots.tell(&Transform { a: inverse_cholesky(&vvt) })?;
     }
     Ok(())
 }

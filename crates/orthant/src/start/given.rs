@@ -2,7 +2,8 @@
 
 use super::{Start, Stream, directions};
 use crate::error::{Error, Result};
-use crate::matrix::{Mat, Rule, Store};
+use crate::matrix::passes::{FillRandom, Indicate, Products, SumOfLabels, Transform};
+use crate::matrix::{Mat, Rule, Slots};
 use crate::prepare::Problem;
 
 pub(super) fn check(start: &Start, problem: &Problem) -> Result<()> {
@@ -52,16 +53,15 @@ pub(super) fn scaled(problem: &Problem, u: &Mat) -> Mat {
 }
 
 /// Centroids of a partition: dominant vectors, normalised sums or means, as the rule wants them.
-pub(super) fn means(problem: &Problem, store: &mut dyn Store, labels: &[i32], rule: Rule) -> Result<Mat> {
-    store.set_labels(0, labels)?;
+pub(super) fn means(problem: &Problem, slots: &mut dyn Slots, labels: &[i32], rule: Rule) -> Result<Mat> {
+    slots.set_labels(0, labels)?;
     match rule {
-        Rule::Power => directions(problem, store),
+        Rule::Power => directions(problem, slots),
         _ => {
-            let sums = store.sum_of_labels(problem.k, rule, 0)?;
-            let mut centroids = sums.sums;
+            let (weight, mut centroids) = slots.sweep(&SumOfLabels { k: problem.k, rule, run: 0 })?;
             if rule == Rule::Euclid {
                 let inverse: Vec<f64> =
-                    sums.weight.iter().map(|w| if *w > 0.0 { 1.0 / w } else { 0.0 }).collect();
+                    weight.0.iter().map(|w| if *w > 0.0 { 1.0 / w } else { 0.0 }).collect();
                 centroids.scale_columns(&inverse);
             }
             Ok(centroids)
@@ -69,12 +69,12 @@ pub(super) fn means(problem: &Problem, store: &mut dyn Store, labels: &[i32], ru
     }
 }
 
-/// V from the store's first labels: one nonzero for each point, rows of norm 1. Clusters without a point
+/// V from the labels of run 0: one nonzero for each point, rows of norm 1. Clusters without a point
 /// are an error, or get random rows where there is a stream to draw them from.
-pub(super) fn indicator(problem: &Problem, store: &mut dyn Store, stream: Option<Stream>) -> Result<()> {
+pub(super) fn indicator(problem: &Problem, slots: &mut dyn Slots, stream: Option<Stream>) -> Result<()> {
     let k = problem.k;
-    store.indicate(k, 0)?;
-    let (_, mut vvt) = store.sum()?;
+    slots.tell(&Indicate { k, run: 0 })?;
+    let mut vvt = slots.tell(&Products { k })?;
     let empty: Vec<usize> = (0..k).filter(|&i| vvt[(i, i)] <= 0.0).collect();
     match (empty.first(), stream) {
         (None, _) => {}
@@ -83,11 +83,11 @@ pub(super) fn indicator(problem: &Problem, store: &mut dyn Store, stream: Option
         }
         (Some(_), Some(stream)) => {
             for i in empty {
-                store.fill_random(i..i + 1, k, stream.seed, stream.run)?;
+                slots.tell(&FillRandom { rows: i..i + 1, k, seed: stream.seed, stream: stream.run })?;
             }
-            vvt = store.sum()?.1;
+            vvt = slots.tell(&Products { k })?;
         }
     }
     let inverse = |i: usize, j: usize| if i == j { 1.0 / vvt[(i, i)].sqrt() } else { 0.0 };
-    store.transform(&Mat::from_fn(k, k, inverse))
+    slots.tell(&Transform { a: Mat::from_fn(k, k, inverse) })
 }

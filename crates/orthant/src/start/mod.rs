@@ -1,10 +1,10 @@
 //! Starting points. Every start can be had in two forms: as k centroids, for the methods that assign
-//! points, and as V in the store, for those that update factors.
+//! points, and as V beside the data, for those that update factors.
 
 mod given;
 mod nndsvd;
 mod random;
-mod residual;
+pub(crate) mod residual;
 mod svd;
 
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
-use crate::matrix::{Mat, Rule, Store};
+use crate::matrix::passes::{Assign, FillRandom};
+use crate::matrix::{Mat, Rule, Slots};
 use crate::prepare::Problem;
 use crate::singular::dominant;
 
@@ -105,54 +106,53 @@ impl Stream {
 pub fn centroids(
     start: &Start,
     problem: &Problem,
-    store: &mut dyn Store,
+    slots: &mut dyn Slots,
     rule: Rule,
     generator: &mut ChaCha8Rng,
 ) -> Result<Mat> {
     let centroids = match start {
-        Start::Random => random::points(problem, rule == Rule::Euclid, generator)?,
-        Start::Residual => residual::points(problem, store, rule, generator)?,
-        Start::Labels(labels) => given::means(problem, store, labels, rule)?,
+        Start::Random => random::points(problem, rule, generator)?,
+        Start::Residual => residual::points(problem, slots, rule, generator)?,
+        Start::Labels(labels) => given::means(problem, slots, labels, rule)?,
         Start::Centroids(u) => given::scaled(problem, u),
         Start::Svd | Start::Nndsvd => {
             // Each singular vector claims the points where it is largest.
-            v(start, problem, store, Stream { seed: 0, run: 0 })?;
-            store.label_by_v(0)?;
-            let labels = store.labels(0)?;
-            given::means(problem, store, &labels, rule)?
+            v(start, problem, slots, Stream { seed: 0, run: 0 })?;
+            let labels = problem.label_by_v(slots, vec![1.0; problem.k])?;
+            given::means(problem, slots, &labels, rule)?
         }
     };
     Ok(if rule == Rule::Euclid { centroids } else { centroids.with_unit_columns() })
 }
 
-/// V into the store: orthonormal rows for `Svd` and `Labels`; the other starts are nonnegative instead, and
+/// V into its slot: orthonormal rows for `Svd` and `Labels`; the other starts are nonnegative instead, and
 /// not all of their rows are orthogonal.
 /// Returns U (features × k) where the start has one of its own.
-pub fn v(start: &Start, problem: &Problem, store: &mut dyn Store, stream: Stream) -> Result<Option<Mat>> {
+pub fn v(start: &Start, problem: &Problem, slots: &mut dyn Slots, stream: Stream) -> Result<Option<Mat>> {
     let k = problem.k;
     match start {
         Start::Random => {
-            store.fill_random(0..k, k, stream.seed, stream.run)?;
+            slots.tell(&FillRandom { rows: 0..k, k, seed: stream.seed, stream: stream.run })?;
             Ok(None)
         }
-        Start::Svd => svd::signed(problem, store).map(|_| None),
-        Start::Nndsvd => nndsvd::factors(problem, store).map(Some),
+        Start::Svd => svd::signed(problem, slots).map(|_| None),
+        Start::Nndsvd => nndsvd::factors(problem, slots).map(Some),
         Start::Labels(labels) => {
-            store.set_labels(0, labels)?;
-            given::indicator(problem, store, None)?;
+            slots.set_labels(0, labels)?;
+            given::indicator(problem, slots, None)?;
             Ok(None)
         }
         Start::Residual | Start::Centroids(_) => {
-            let u = centroids(start, problem, store, Rule::Power, &mut stream.generator())?;
-            store.assign_and_sum(&[&u], Rule::Power, &[0])?;
-            given::indicator(problem, store, Some(stream))?;
+            let u = centroids(start, problem, slots, Rule::Power, &mut stream.generator())?;
+            slots.tell(&Assign::new(Rule::Power, vec![u], vec![0]))?;
+            given::indicator(problem, slots, Some(stream))?;
             Ok(None)
         }
     }
 }
 
-/// Directions of the partition in the store's first labels: the exact dominant vectors.
-fn directions(problem: &Problem, store: &mut dyn Store) -> Result<Mat> {
+/// Directions of the partition in the labels of run 0: the exact dominant vectors.
+fn directions(problem: &Problem, slots: &mut dyn Slots) -> Result<Mat> {
     let guess = Mat::zeros(problem.data.shape().features, problem.k);
-    Ok(dominant(problem.data, store, &[0], &guess)?.u)
+    Ok(dominant(problem.data, slots, &[0], &guess)?.u)
 }

@@ -6,16 +6,18 @@
 
 use super::svd;
 use crate::error::Result;
-use crate::matrix::{Mat, Store};
+use crate::matrix::passes::{Signs, TakePositive};
+use crate::matrix::{Mat, Slots};
 use crate::prepare::Problem;
 
 const FILL: f64 = 1e-10;
 
-/// V into the store; returns U.
-pub(super) fn factors(problem: &Problem, store: &mut dyn Store) -> Result<Mat> {
-    let singular = svd::signed(problem, store)?;
+/// V into its slot; returns U.
+pub(super) fn factors(problem: &Problem, slots: &mut dyn Slots) -> Result<Mat> {
+    let singular = svd::signed(problem, slots)?;
     let k = problem.k;
-    let v_parts = store.signs()?;
+    let signs = slots.tell(&Signs { k })?.0;
+    let v_parts: Vec<(f64, f64)> = (0..k).map(|i| (signs[i], signs[k + i])).collect();
     let mut u = singular.left;
     let mut v_factors = vec![0.0; k];
     for i in 0..k {
@@ -32,6 +34,6 @@ pub(super) fn factors(problem: &Problem, store: &mut dyn Store) -> Result<Mat> {
             column.iter().map(|x| if factor * x > 0.0 { factor * x } else { FILL }).collect();
         u.set_column(i, &filled);
     }
-    store.take_positive(&v_factors, FILL)?;
+    slots.tell(&TakePositive { factors: v_factors, fill: FILL })?;
     Ok(u)
 }

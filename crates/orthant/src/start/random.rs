@@ -3,9 +3,9 @@
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
-use crate::matrix::Mat;
+use crate::matrix::{Mat, Rule};
 use crate::prepare::Problem;
 
-pub(super) fn points(problem: &Problem, zero_is_a_point: bool, generator: &mut ChaCha8Rng) -> Result<Mat> {
-    problem.data.gather(&problem.draw(problem.k, zero_is_a_point, generator)?)
+pub(super) fn points(problem: &Problem, rule: Rule, generator: &mut ChaCha8Rng) -> Result<Mat> {
+    problem.data.gather(&problem.draw(problem.k, rule.takes_zero(), generator)?)
 }

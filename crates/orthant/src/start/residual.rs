@@ -6,19 +6,20 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
-use crate::matrix::{Mat, Rule, Store};
-use crate::prepare::Problem;
+use crate::matrix::passes::{Explain, Settle, Unsettle};
+use crate::matrix::{Mat, Rule, Slot, Slots};
+use crate::prepare::{Problem, place};
 
 pub(super) fn points(
     problem: &Problem,
-    store: &mut dyn Store,
+    slots: &mut dyn Slots,
     rule: Rule,
     generator: &mut ChaCha8Rng,
 ) -> Result<Mat> {
     let k = problem.k;
     let draws = 2 + (k as f64).ln() as usize;
-    let any = |generator: &mut ChaCha8Rng| Ok(problem.draw(1, rule == Rule::Euclid, generator)?[0]);
-    store.unsettle(rule)?;
+    let any = |generator: &mut ChaCha8Rng| Ok(problem.draw(1, rule.takes_zero(), generator)?[0]);
+    slots.tell(&Unsettle { rule })?;
     let mut centroids = Mat::zeros(problem.data.shape().features, k);
     for i in 0..k {
         let fractions: Vec<f64> = (0..draws).map(|_| generator.random::<f64>()).collect();
@@ -26,17 +27,24 @@ pub(super) fn points(
             // Nothing is settled yet: all points are equally far from it.
             (0..draws).map(|_| any(generator)).collect::<Result<_>>()?
         } else {
-            let drawn = store.sample(&fractions)?;
+            let drawn = left(slots, &fractions)?;
             // Where nothing is left to explain, any point will do.
             drawn.into_iter().map(|point| point.map_or_else(|| any(generator), Ok)).collect::<Result<_>>()?
         };
         let gathered = problem.data.gather(&points)?;
         let columns = if rule == Rule::Euclid { gathered } else { gathered.with_unit_columns() };
-        let left = store.explain(&columns, rule)?;
+        let left = slots.tell(&Explain::new(columns.clone(), rule))?.0;
         let best = (0..draws).min_by(|&a, &b| left[a].total_cmp(&left[b])).unwrap_or(0);
         let column = columns.columns(best..best + 1);
         centroids.set_column(i, &column.data);
-        store.settle(&column, rule)?;
+        slots.tell(&Settle::new(column, rule))?;
     }
     Ok(centroids)
+}
+
+/// The points at the given fractions (in [0, 1)) of what the settled directions leave; none where nothing is left.
+pub(crate) fn left(slots: &mut dyn Slots, fractions: &[f64]) -> Result<Vec<Option<usize>>> {
+    let mut places = vec![None; fractions.len()];
+    slots.with_numbers(Slot::Left, &mut |left| places = place(left, fractions))?;
+    Ok(places)
 }

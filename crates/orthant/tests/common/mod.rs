@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use orthant::algorithms::{Method, Values};
-use orthant::matrix::{AnyPoints, Csr, Data, Dense, Mat, Matrix, open_any};
+use orthant::matrix::{AnyPoints, Csr, Data, Dense, Mat, Matrix, open_with};
 use orthant::pipeline::{Job, Outcome, cluster};
 
 /// A generator of its own for the tests: nothing in the library decides what they see.
@@ -80,7 +80,7 @@ pub fn open_kind(kind: &str, x: &[f64], features: usize, weights: Option<Vec<f64
         _ => panic!("no kind {kind}"),
     };
     let transposed = if kind.contains("no transposed") { Some(false) } else { None };
-    open_any(points, weights, transposed).unwrap()
+    open_with(points, weights, transposed).unwrap()
 }
 
 /// A job that ends soon for every method.

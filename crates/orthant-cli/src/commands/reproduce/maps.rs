@@ -99,11 +99,10 @@ pub fn best(lab: &Lab, picture: &Picture, methods: &[&'static str]) -> Result<Ve
 /// Labels matched with the classes, and v of each point by the rule of ONMF.
 fn strengths(set: &Set, labels: Vec<i32>) -> Result<(Vec<i32>, Vec<f64>)> {
     let data = open(&set.matrix, None)?;
-    let problem = Problem::new(&*data, set.k, method("em-onmf")?)?;
-    let mut store = data.store()?;
-    store.set_labels(0, &labels)?;
+    let problem = Problem::new(&*data, set.k, method("em-onmf")?.needs())?;
+    let mut slots = data.slots()?;
     let guess = Mat::zeros(set.matrix.features(), set.k);
-    let solution = finish(&problem, &mut *store, 0, &guess, Rule::Power)?;
+    let (solution, _) = finish(&problem, &mut *slots, &labels, &guess, Rule::Power)?;
     let Some(truth) = &set.truth else { return Ok((solution.labels, solution.v)) };
     let matching = best_matching(&Confusion::new(&solution.labels, truth)?);
     // Clusters without a class come after those that have one.

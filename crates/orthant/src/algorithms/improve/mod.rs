@@ -13,7 +13,7 @@ use super::kl_onmf::{Multinomials, SMOOTHING};
 use super::spherical_k_means::Cosines;
 use super::{Algorithm, Method};
 use crate::error::{Error, Result};
-use crate::matrix::Rule;
+use crate::matrix::{Mat, Rule};
 use crate::prepare::Problem;
 use crate::run::State;
 use crate::start::{Start, Stream};
@@ -58,12 +58,14 @@ impl Polish {
         self != Polish::Swaps
     }
 
-    /// Goes on from labels; `aim` is the method whose objective is to improve.
+    /// Goes on from labels and their directions, as well as they are known; `aim` is the method whose objective is to
+    /// improve.
     pub(crate) fn begin<'a>(
         self,
         problem: &'a Problem<'a>,
         aim: &Method,
         labels: &[i32],
+        guess: &Mat,
         stream: Stream,
     ) -> Result<(Box<dyn State + 'a>, usize)> {
         let patience = Patience::normal(problem.k);
@@ -73,7 +75,7 @@ impl Polish {
                 let start = Start::Labels(Arc::new(labels.to_vec()));
                 return Ok((em.begin(problem, &start, &[stream])?, em.max_iterations));
             }
-            (Polish::Moves, _) => Box::new(Moves::begin(problem, labels)?),
+            (Polish::Moves, _) => Box::new(Moves::begin(problem, labels, guess)?),
             (Polish::Swaps, Rule::Power) => {
                 Box::new(Swaps::begin(Directions, problem, labels, stream, patience)?)
             }
@@ -84,7 +86,7 @@ impl Polish {
                 Box::new(Swaps::begin(Means, problem, labels, stream, patience)?)
             }
             (Polish::Swaps, Rule::Kl) => {
-                let model = Multinomials::new(&mut *problem.data.store()?, SMOOTHING)?;
+                let model = Multinomials::new(problem, SMOOTHING)?;
                 Box::new(Swaps::begin(model, problem, labels, stream, patience)?)
             }
         };

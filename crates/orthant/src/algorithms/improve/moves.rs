@@ -1,16 +1,16 @@
 //! Moves of single points (Hartigan's idea, for σ₁²): a point changes its cluster where the sum of both σ₁² is
 //! certain to grow. EM looks at fixed directions only; here the directions follow the point.
 //!
-//! A sweep is one pass with the cheap bound of `matrix/local/search.rs`, which is never below the gain of a plain
+//! A sweep is one pass with the cheap bound of `matrix/passes/moves.rs`, which is never below the gain of a plain
 //! reassignment. When it finds nothing more, the exact `g = eᵀGe` is computed for a short list. Nothing is as
 //! large as points × points.
 
-use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
-use crate::matrix::data::Move;
-use crate::matrix::{Mat, Precision, Store, change};
+use crate::matrix::passes::{self, Move, Power, change};
+use crate::matrix::{Format, Mat, Slots};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State};
+use crate::saved::Saved;
 use crate::singular::dominant;
 
 /// At most so many points move in one sweep.
@@ -21,19 +21,19 @@ const SHORT_LIST: usize = 32;
 /// Moves until none gains.
 pub(crate) struct Moves<'a> {
     problem: &'a Problem<'a>,
-    store: Box<dyn Store + 'a>,
+    slots: Box<dyn Slots + 'a>,
     /// Dominant vectors of the clusters, and their σ₁².
     u: Mat,
     sigma2: Vec<f64>,
 }
 
 impl<'a> Moves<'a> {
-    pub(crate) fn begin(problem: &'a Problem<'a>, labels: &[i32]) -> Result<Self> {
-        let mut store = problem.data.store()?;
-        store.set_labels(0, labels)?;
-        let guess = Mat::zeros(problem.data.shape().features, problem.k);
-        let found = dominant(problem.data, &mut *store, &[0], &guess)?;
-        Ok(Moves { problem, store, u: found.u, sigma2: found.sigma2 })
+    /// From labels, and their directions as well as they are known (zero columns where they are not).
+    pub(crate) fn begin(problem: &'a Problem<'a>, labels: &[i32], guess: &Mat) -> Result<Self> {
+        let mut slots = problem.data.slots()?;
+        slots.set_labels(0, labels)?;
+        let found = dominant(problem.data, &mut *slots, &[0], guess)?;
+        Ok(Moves { problem, slots, u: found.u, sigma2: found.sigma2 })
     }
 
     fn explained(&self) -> f64 {
@@ -42,21 +42,19 @@ impl<'a> Moves<'a> {
 
     /// Gains below this are rounding.
     fn least_gain(&self) -> f64 {
-        let relative = if self.problem.data.shape().precision == Precision::F32 { 1e-7 } else { 1e-12 };
+        let relative = if self.problem.data.shape().format == Format::F32 { 1e-7 } else { 1e-12 };
         relative * self.problem.facts().norm2
     }
 
     /// Makes the moves if Σσ₁² really grows, which is computed and not believed.
     fn attempt(&mut self, moves: &[Move]) -> Result<bool> {
-        let there: Vec<(usize, usize)> = moves.iter().map(|m| (m.point, m.to)).collect();
-        self.store.relabel(0, &there)?;
-        let found = dominant(self.problem.data, &mut *self.store, &[0], &self.u)?;
+        self.slots.relabel(0, moves.iter().map(|m| (m.point, m.to)))?;
+        let found = dominant(self.problem.data, &mut *self.slots, &[0], &self.u)?;
         if found.sigma2.iter().sum::<f64>() > self.explained() {
             (self.u, self.sigma2) = (found.u, found.sigma2);
             return Ok(true);
         }
-        let back: Vec<(usize, usize)> = moves.iter().map(|m| (m.point, m.from)).collect();
-        self.store.relabel(0, &back)?;
+        self.slots.relabel(0, moves.iter().map(|m| (m.point, m.from)))?;
         Ok(false)
     }
 
@@ -68,7 +66,7 @@ impl<'a> Moves<'a> {
         // √w·m for each point and cluster, and the clusters' Gram matrices times them, all in one pass.
         let columns =
             Mat::from_fn(x.rows, points.len() * k, |f, c| x[(f, c / k)] * moves[c / k].weight.sqrt());
-        let images = self.store.sum_by_label(&columns, &vec![0; points.len()])?;
+        let images = self.slots.sweep(&Power::new(columns.clone(), &vec![0; points.len()]))?.1;
         let bound = |c: usize, i: usize, sign: f64| {
             let (mut q, mut p, mut norm2) = (0.0, 0.0, 0.0);
             for f in 0..x.rows {
@@ -112,7 +110,8 @@ fn apart(moves: &[Move], k: usize) -> Vec<Move> {
 impl State for Moves<'_> {
     fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
         let least = self.least_gain();
-        let all = if self.problem.k > 1 { self.store.moves(&self.u, &self.sigma2, 0, MOST)? } else { vec![] };
+        let pass = || passes::Moves::new(self.u.clone(), self.sigma2.clone(), 0, MOST);
+        let all = if self.problem.k > 1 { self.slots.tell(&pass())?.moves } else { vec![] };
         let mut moves: Vec<Move> = all.iter().copied().filter(|m| m.gain > least).collect();
         if moves.is_empty() && !all.is_empty() {
             moves = self.sharpen(&all[..all.len().min(SHORT_LIST)])?;
@@ -138,28 +137,30 @@ impl State for Moves<'_> {
         }])
     }
 
-    fn conclude(&mut self, run: usize) -> Result<Conclusion> {
-        let labels = self.store.labels(0)?;
-        self.store.set_labels(run, &labels)?;
-        Ok(Conclusion { centroids: self.u.clone(), objective: None, negativity: 0.0, orthogonality: 0.0 })
-    }
-
-    fn store(&mut self) -> &mut dyn Store {
-        &mut *self.store
-    }
-
-    fn save(&mut self) -> Result<Saved> {
-        Ok(Saved {
-            words: vec![],
-            numbers: vec![self.u.data.clone(), self.sigma2.clone()],
-            labels: vec![self.store.labels(0)?],
+    fn conclude(&mut self, _run: usize) -> Result<Conclusion> {
+        Ok(Conclusion {
+            labels: self.slots.labels(0)?,
+            directions: self.u.clone(),
+            explained: Some(self.explained()),
+            objective: None,
+            negativity: 0.0,
+            orthogonality: 0.0,
         })
     }
 
-    fn restore(&mut self, saved: Saved) -> Result<()> {
-        let mut saved = Unpacking::new(saved);
-        self.u.data = saved.numbers(self.u.data.len())?;
-        self.sigma2 = saved.numbers(self.problem.k)?;
-        self.store.set_labels(0, &saved.labels(self.problem.data.shape().points)?)
+    fn save(&mut self) -> Result<Saved> {
+        let mut saved = Saved::default();
+        saved.put("directions", &self.u);
+        saved.put("sigma2", &self.sigma2);
+        saved.put("labels", &self.slots.labels(0)?);
+        Ok(saved)
+    }
+
+    fn restore(&mut self, mut saved: Saved) -> Result<()> {
+        let (shape, k) = (self.problem.data.shape(), self.problem.k);
+        self.u = saved.take_mat("directions", shape.features, k)?;
+        self.sigma2 =
+            saved.take_if("sigma2", |s: &Vec<f64>| s.len() == k && s.iter().all(|x| x.is_finite()))?;
+        saved.take_labels_into(&mut *self.slots, 0, shape.points, k)
     }
 }

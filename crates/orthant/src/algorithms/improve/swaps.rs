@@ -4,15 +4,17 @@
 //! Several tries go side by side through the same passes: one pass tells what every (point, centroid) pair would
 //! leave, and the descents are one product with tries·k columns.
 
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::super::lloyd::{Lloyd, Model};
-use crate::checkpoint::{Saved, Unpacking};
 use crate::error::Result;
-use crate::matrix::{Mat, Rule, Store};
+use crate::matrix::passes::{Information, Replace, Settle, SumOfLabels, Unsettle};
+use crate::matrix::{Mat, Rule, Slots};
 use crate::prepare::Problem;
+use crate::random::uniform;
 use crate::run::{Conclusion, Progress, State};
+use crate::saved::Saved;
+use crate::start::residual::left;
 use crate::start::{Start, Stream, centroids};
 
 /// Passes of a descent before only the most promising try goes on.
@@ -40,8 +42,10 @@ impl Patience {
 pub(crate) struct Swaps<'a, M> {
     model: M,
     problem: &'a Problem<'a>,
-    /// Holds the best labels under 0.
-    store: Box<dyn Store + 'a>,
+    /// What the best centroids leave of each point.
+    slots: Box<dyn Slots + 'a>,
+    /// The best so far.
+    labels: Vec<i32>,
     u: Mat,
     objective: f64,
     generator: ChaCha8Rng,
@@ -58,19 +62,22 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
         patience: Patience,
     ) -> Result<Self> {
         let mut generator = stream.generator();
-        let mut store = problem.data.store()?;
+        let mut slots = problem.data.slots()?;
         let start = Start::Labels(std::sync::Arc::new(labels.to_vec()));
         let u = match M::RULE {
             Rule::Kl => {
-                store.set_labels(0, labels)?;
-                model.centroids(store.sum_of_labels(problem.k, Rule::Kl, 0)?.sums, &[])
+                slots.tell(&Information)?;
+                slots.set_labels(0, labels)?;
+                let pass = SumOfLabels { k: problem.k, rule: Rule::Kl, run: 0 };
+                model.centroids(slots.sweep(&pass)?.1, &[])
             }
-            rule => centroids(&start, problem, &mut *store, rule, &mut generator)?,
+            rule => centroids(&start, problem, &mut *slots, rule, &mut generator)?,
         };
         let mut swaps = Swaps {
             model,
             problem,
-            store,
+            slots,
+            labels: labels.to_vec(),
             u: u.clone(),
             objective: if M::MOST { f64::NEG_INFINITY } else { f64::INFINITY },
             generator,
@@ -95,8 +102,7 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
     fn descend(&mut self, starts: Vec<Mat>) -> Result<bool> {
         let runs = starts.into_iter().map(|u| (u, self.generator.clone())).collect::<Vec<_>>();
         let count = runs.len();
-        let store = self.problem.data.store()?;
-        let mut lloyd = Lloyd::from_centroids(self.model.clone(), self.problem, store, runs);
+        let mut lloyd = Lloyd::from_centroids(self.model.clone(), self.problem, runs)?;
         let mut active: Vec<usize> = (0..count).collect();
         let mut reached = vec![f64::NAN; count];
         let mut ended = vec![false; count];
@@ -115,7 +121,8 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
             active.retain(|&run| !ended[run]);
         }
         let best = Self::best(&reached);
-        let objective = lloyd.conclude(best)?.objective.unwrap_or(reached[best]);
+        let conclusion = lloyd.conclude(best)?;
+        let objective = conclusion.objective.unwrap_or(reached[best]);
         // A gain must be more than rounding.
         let gain = (objective - self.objective).abs();
         if !Self::better(objective, self.objective) || gain <= 1e-12 * objective.abs() {
@@ -123,7 +130,7 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
         }
         self.objective = objective;
         self.u = lloyd.runs.swap_remove(best).u;
-        self.store.set_labels(0, &lloyd.store.labels(best)?)?;
+        self.labels = conclusion.labels;
         Ok(true)
     }
 }
@@ -131,15 +138,15 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
 impl<'a, M: Model + Clone + 'a> State for Swaps<'a, M> {
     fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
         let count = self.patience.together;
-        self.store.unsettle(M::RULE)?;
-        self.store.settle(&self.u, M::RULE)?;
-        let fractions: Vec<f64> = (0..count).map(|_| self.generator.random()).collect();
-        let points: Vec<usize> = self.store.sample(&fractions)?.into_iter().flatten().collect();
+        self.slots.tell(&Unsettle { rule: M::RULE })?;
+        self.slots.tell(&Settle::new(self.u.clone(), M::RULE))?;
+        let fractions: Vec<f64> = (0..count).map(|_| uniform(&mut self.generator)).collect();
+        let points: Vec<usize> = left(&mut *self.slots, &fractions)?.into_iter().flatten().collect();
         // Where every point is explained there is nothing to swap for.
         let mut found = false;
         if !points.is_empty() {
             let candidates = self.model.of_points(self.problem.data.gather(&points)?);
-            let left = self.store.replace(&self.u, &candidates, M::RULE)?;
+            let left = Replace::left(&self.slots.tell(&Replace::new(&self.u, &candidates, M::RULE))?);
             let starts = (0..points.len()).map(|c| {
                 let out = (1..self.problem.k).fold(0, |a, b| if left[(c, b)] < left[(c, a)] { b } else { a });
                 let mut u = self.u.clone();
@@ -154,37 +161,33 @@ impl<'a, M: Model + Clone + 'a> State for Swaps<'a, M> {
         Ok(vec![Progress { objective: self.objective, residual, converged }])
     }
 
-    fn conclude(&mut self, run: usize) -> Result<Conclusion> {
-        let labels = self.store.labels(0)?;
-        self.store.set_labels(run, &labels)?;
-        let objective = Some(self.objective);
+    fn conclude(&mut self, _run: usize) -> Result<Conclusion> {
         Ok(Conclusion {
-            centroids: self.model.directions(&self.u),
-            objective,
+            labels: self.labels.clone(),
+            directions: self.model.directions(&self.u),
+            explained: None,
+            objective: Some(self.objective),
             negativity: 0.0,
             orthogonality: 0.0,
         })
     }
 
-    fn store(&mut self) -> &mut dyn Store {
-        &mut *self.store
-    }
-
     fn save(&mut self) -> Result<Saved> {
-        let position = self.generator.get_word_pos();
-        Ok(Saved {
-            words: vec![position as u64, (position >> 64) as u64, self.failures as u64],
-            numbers: vec![self.u.data.clone(), vec![self.objective]],
-            labels: vec![self.store.labels(0)?],
-        })
+        let mut saved = Saved::default();
+        saved.put("random", &self.generator.get_word_pos());
+        saved.put("failures", &self.failures);
+        saved.put("centroids", &self.u);
+        saved.put("objective", &self.objective);
+        saved.put("labels", &self.labels);
+        Ok(saved)
     }
 
-    fn restore(&mut self, saved: Saved) -> Result<()> {
-        let mut saved = Unpacking::new(saved);
-        self.generator.set_word_pos(u128::from(saved.word()?) | u128::from(saved.word()?) << 64);
-        self.failures = saved.word()? as usize;
-        self.u.data = saved.numbers(self.u.data.len())?;
-        self.objective = saved.number()?;
-        self.store.set_labels(0, &saved.labels(self.problem.data.shape().points)?)
+    fn restore(&mut self, mut saved: Saved) -> Result<()> {
+        self.generator.set_word_pos(saved.take("random")?);
+        self.failures = saved.take("failures")?;
+        self.u = saved.take_mat("centroids", self.u.rows, self.u.cols)?;
+        self.objective = saved.take_finite("objective")?;
+        self.labels = saved.take_labels("labels", self.labels.len(), self.problem.k)?;
+        Ok(())
     }
 }

@@ -151,6 +151,99 @@ impl<T: Real, I: Index, A: Real> Kernel for Product<'_, '_, T, I, A> {
     }
 }
 
+/// `out[f, :] = Σ_j x[f, j] · u[j, :]` over the entries of transposed rows, each in the order of the points: what [`Add`]
+/// computes point by point, to the same bits. One sum alone would wait for its last addition: so several rows, of about
+/// the same length, go side by side.
+pub(crate) struct SumRows<'a, 'd, T: Clone, I: Clone> {
+    pub transposed: &'a Csr<'d, T, I>,
+    pub from: usize,
+    /// The rows of each window, the longest first, counted from its first.
+    pub order: &'a [u8],
+    pub window: usize,
+    pub u: &'a Packed,
+    /// rows × width.
+    pub out: &'a mut [f64],
+}
+
+/// Q vectors of columns for each of W rows.
+#[inline(always)]
+fn gather_rows<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize, const W: usize>(
+    rows: [(&[I], &[T]); W],
+    u: &[f64],
+    pitch: usize,
+) -> [[[f64; L]; Q]; W] {
+    let mut sums = [[[0.0f64; L]; Q]; W];
+    let mut common = usize::MAX;
+    for way in 0..W {
+        common = common.min(rows[way].0.len()).min(rows[way].1.len());
+    }
+    for at in 0..common {
+        for way in 0..W {
+            let x: f64 = rows[way].1[at].into();
+            add_row::<f64, L, FMA, Q>(&mut sums[way], x, u, rows[way].0[at].at() * pitch);
+        }
+    }
+    for way in 0..W {
+        for (c, &x) in rows[way].0.iter().zip(rows[way].1).skip(common) {
+            add_row::<f64, L, FMA, Q>(&mut sums[way], x.into(), u, c.at() * pitch);
+        }
+    }
+    sums
+}
+
+impl<T: Real, I: Index> SumRows<'_, '_, T, I> {
+    /// Q vectors of columns from c on, for all rows, W at a time.
+    #[inline(always)]
+    fn columns<const L: usize, const FMA: bool, const Q: usize, const W: usize>(&mut self, c: usize) {
+        let SumRows { transposed, from, order, window, u, out } = self;
+        let (width, count) = (u.width, out.len() / u.width);
+        let end = (c + Q * L).min(width);
+        let mut at = 0;
+        while at < count {
+            let size = (*window).min(count - at);
+            let mut next = 0;
+            while next < size {
+                // The last rows of a window once more where fewer are left over; single where there are fewer.
+                let first = if size < W { next } else { next.min(size - W) };
+                let rows: [usize; W] =
+                    std::array::from_fn(|way| at + order[at + (first + way).min(size - 1)] as usize);
+                let entries = rows.map(|row| transposed.point(*from + row));
+                let sums = gather_rows::<T, I, L, FMA, Q, W>(entries, &u.rows[c..], u.pitch);
+                for way in 0..W {
+                    let out = &mut out[rows[way] * width + c..rows[way] * width + end];
+                    for (l, out) in out.iter_mut().enumerate() {
+                        *out = sums[way][l / L][l % L];
+                    }
+                }
+                next = first + W;
+            }
+            at += size;
+        }
+    }
+}
+
+impl<T: Real, I: Index> Kernel for SumRows<'_, '_, T, I> {
+    type T = f64;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(mut self) {
+        let width = self.u.width;
+        let mut c = 0;
+        while c < width {
+            let vectors = vectors::<L>(width - c);
+            match vectors {
+                1 => self.columns::<L, FMA, 1, 8>(c),
+                2 => self.columns::<L, FMA, 2, 4>(c),
+                3 => self.columns::<L, FMA, 3, 4>(c),
+                4 => self.columns::<L, FMA, 4, 2>(c),
+                _ => self.columns::<L, FMA, 8, 1>(c),
+            }
+            c += vectors * L;
+        }
+    }
+}
+
 /// `out[f, to[j, r]] += (scale · x[f, j]) · factor[j, r]` over the entries of transposed rows: each
 /// point adds to one column for each of `starts` starts.
 pub(crate) struct ProductOne<'a, 'd, T: Clone, I: Clone> {

@@ -4,7 +4,13 @@
 //! Rows are rarely whole vectors long. `Gram` loads vectors past a row's end into the next row and drops
 //! the lanes beyond; only the last rows, where that would leave the array, go one number at a time.
 
-use super::{Kernel, Real, load, put};
+use super::{Kernel, Real, load, put, run};
+use crate::matrix::Mat;
+
+/// `gram += Σ aᵢbⱼ` over rows a, b of k numbers.
+pub(crate) fn add_gram(gram: &mut Mat, a: &[f64], b: &[f64]) {
+    run(Gram { a, k: gram.rows, b, l: gram.cols, gram: &mut gram.data });
+}
 
 /// `gram[i, j] += Σ_f a[f, i]·b[f, j]`, for a with `k` and b with `l` columns.
 pub(crate) struct Gram<'a> {

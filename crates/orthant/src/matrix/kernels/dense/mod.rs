@@ -511,6 +511,34 @@ impl<T: Real> Kernel for Extend<'_, T> {
     }
 }
 
+/// Tells other numbers from these, or the same in another order.
+pub(crate) struct Digest<'a, T> {
+    pub x: &'a [T],
+}
+
+impl<T: Real> Kernel for Digest<'_, T> {
+    type T = T;
+    type Out = u64;
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) -> u64 {
+        // Words of 32 bits, of which vectors can multiply several at once.
+        const LANES: usize = 32;
+        let mut lanes = [0x811c_9dc5u32; LANES];
+        let chunks = self.x.chunks_exact(LANES);
+        let rest = chunks.remainder();
+        for chunk in chunks {
+            for l in 0..LANES {
+                lanes[l] = (lanes[l] ^ chunk[l].word()).wrapping_mul(0x0100_0193).rotate_left(11);
+            }
+        }
+        for (lane, x) in lanes.iter_mut().zip(rest) {
+            *lane = (*lane ^ x.word()).wrapping_mul(0x0100_0193).rotate_left(11);
+        }
+        crate::bytes::digest(lanes.iter().map(|&lane| u64::from(lane)))
+    }
+}
+
 /// `‖scale·x‖²` of one point in float64.
 pub(crate) struct Norm2<'a, T> {
     pub x: &'a [T],

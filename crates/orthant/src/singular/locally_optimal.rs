@@ -2,11 +2,11 @@
 //! vector in the span of the current one, its residual and the last direction. It converges like Lanczos but
 //! keeps three vectors, and one product a step serves all matrices.
 
-use super::Mat;
 use crate::error::Result;
+use crate::matrix::Mat;
 
 /// Where the vectors live: how the matrices multiply them, and which entries belong to which vector.
-pub(crate) trait Space {
+pub(super) trait Space {
     /// `G·x` for every vector.
     fn image(&mut self, x: &Mat) -> Result<Mat>;
     /// `aᵀb` for every pair.
@@ -38,7 +38,7 @@ fn normalise(space: &dyn Space, x: &mut Mat, gx: &mut Mat) {
 
 /// From unit vectors x and their images: the dominant vectors, `λ = xᵀGx`, and how many products that took. A
 /// vector is done when `‖Gx − λx‖ ≤ tolerance·λ`.
-pub(crate) fn dominant(
+pub(super) fn locally_optimal(
     space: &mut dyn Space,
     mut x: Mat,
     mut gx: Mat,

@@ -1,0 +1,122 @@
+//! Points in this process's memory, with a transposed copy of sparse ones where it pays.
+
+use super::facts::check_weights;
+use super::{Arrays, Engine, Piece};
+use crate::error::Result;
+use crate::matrix::points::{AnyPoints, Packed, Turned};
+use crate::matrix::seam::{AnyPart, AnyPass, Array, Data, Facts, Slot, Slots};
+use crate::matrix::{Cut, Mat, Shape, threads};
+
+/// Up to this many bytes a transposed copy is made without asking.
+const TURNED: usize = 256 << 20;
+
+/// Points in memory with everything that the passes need to know about each.
+pub(super) struct Held<'a> {
+    points: AnyPoints<'a>,
+    engine: Engine,
+    /// Transposed copies of the blocks, or none.
+    turned: Vec<Box<dyn Turned>>,
+    facts: Facts,
+}
+
+/// Opens points for clustering, with weights where given.
+pub fn open<'a>(points: impl Into<AnyPoints<'a>>, weights: Option<Vec<f64>>) -> Result<Box<dyn Data + 'a>> {
+    open_with(points.into(), weights, None)
+}
+
+/// As [`open`], and says whether a transposed copy of sparse entries may be kept: it makes the sums faster
+/// and parallel without further memory for each thread. Unless said, the size decides.
+pub fn open_with(
+    points: AnyPoints<'_>,
+    weights: Option<Vec<f64>>,
+    transposed: Option<bool>,
+) -> Result<Box<dyn Data + '_>> {
+    let shape = points.shape();
+    if let Some(weights) = &weights {
+        check_weights(weights, shape.points)?;
+    }
+    let cut = Cut::of(&shape);
+    let bytes = shape.nonzeros.saturating_mul(12);
+    let wanted = shape.sparse && transposed.unwrap_or(bytes <= TURNED);
+    let blocks = (0..if wanted { cut.blocks() } else { 0 }).collect();
+    let turned = threads::in_order(blocks, |block: usize| {
+        points.as_points().turned(cut.points_of_blocks(&(block..block + 1)))
+    });
+    let turned = turned.into_iter().collect::<Option<Vec<_>>>().unwrap_or_default();
+    let mut engine = Engine { shape, cut, rows: 0..shape.points, scale: 1.0, weights, norms2: vec![] };
+    let facts = engine.meet(|_| Ok(Piece { points: points.as_points(), first: 0, turned: None }))?;
+    Ok(Box::new(Held { points, engine, turned, facts }))
+}
+
+impl Data for Held<'_> {
+    fn shape(&self) -> Shape {
+        self.engine.shape
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn weights(&self) -> Option<&[f64]> {
+        self.engine.weights.as_deref()
+    }
+
+    fn in_memory(&self) -> bool {
+        true
+    }
+
+    fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>> {
+        let weights = self.weights().map(|w| points.iter().map(|&j| w[j]).collect());
+        let turned = self.engine.shape.sparse.then_some(!self.turned.is_empty());
+        open_with(self.points.as_points().select(points), weights, turned)
+    }
+
+    fn entries(&self, point: usize, f: &mut dyn FnMut(usize, f64)) -> Result<()> {
+        let scale = self.engine.scale;
+        self.points.as_points().for_each(point, &mut |feature, x| f(feature, x * scale));
+        Ok(())
+    }
+
+    fn slots(&self) -> Result<Box<dyn Slots + '_>> {
+        Ok(Box::new(HeldSlots { data: self, arrays: Arrays::default(), packed: vec![] }))
+    }
+}
+
+struct HeldSlots<'a> {
+    data: &'a Held<'a>,
+    arrays: Arrays,
+    /// Matrices of the last pass, whose memory the next one may use.
+    packed: Vec<Packed>,
+}
+
+impl Slots for HeldSlots<'_> {
+    fn sweep_any(&mut self, pass: &dyn AnyPass) -> Result<(Box<dyn AnyPart>, Mat)> {
+        let Held { points, engine, turned, .. } = self.data;
+        let points = points.as_points();
+        let piece = |block: usize| Ok(Piece { points, first: 0, turned: turned.get(block).map(|t| &**t) });
+        let arrays = self.arrays.used(&pass.slots(), engine.shape.points);
+        let (part, sums) = engine.sweep(pass, 0..engine.cut.strips(), arrays, &mut self.packed, &piece)?;
+        Ok((part, super::sums_of(&engine.shape, sums, pass.adds().width())))
+    }
+
+    fn read(&mut self, slot: Slot) -> Result<Option<Array>> {
+        Ok(self.arrays.get(slot).cloned())
+    }
+
+    fn write(&mut self, slot: Slot, array: Array) -> Result<()> {
+        self.arrays.set(slot, array);
+        Ok(())
+    }
+
+    fn forget(&mut self, slot: Slot) -> Result<()> {
+        self.arrays.forget(slot);
+        Ok(())
+    }
+
+    fn with_numbers(&mut self, slot: Slot, look: &mut dyn FnMut(&[f64])) -> Result<()> {
+        if let Some(Array::Numbers(_, numbers)) = self.arrays.get(slot) {
+            look(numbers);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,292 @@
+//! The kinds of points, and what the engine asks of a block of them: products with skinny matrices, and sums.
+
+mod dense;
+mod sparse;
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::ops::Range;
+
+pub use dense::Dense;
+pub use sparse::{Csr, Index};
+
+use super::seam::Entry;
+use super::{Mat, Matrix, Real};
+use crate::error::Result;
+
+/// How large data are, and of which kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Number of points, zero points included.
+    pub points: usize,
+    /// Number of features.
+    pub features: usize,
+    /// Stored entries: for dense data all of them.
+    pub nonzeros: usize,
+    /// Format of the entries.
+    pub format: Format,
+    /// Whether only some entries are stored.
+    pub sparse: bool,
+}
+
+/// Floating-point format of the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// 32 bits.
+    F32,
+    /// 64 bits.
+    F64,
+}
+
+impl Format {
+    /// Scores closer than this (relative) are ties.
+    pub fn tie(self) -> f64 {
+        match self {
+            Format::F32 => f32::TIE,
+            Format::F64 => f64::TIE,
+        }
+    }
+}
+
+/// A skinny matrix, laid out as a kind of points wants to be multiplied with it.
+pub(crate) type Packed = Box<dyn Any + Send + Sync>;
+
+/// Sums in the making, as a kind of points adds to them.
+pub(crate) type Sums = Box<dyn Any + Send>;
+
+/// Points in memory, all of them or a block. `scale` multiplies every entry; `to` and `factor` are points × entries.
+pub(crate) trait Points: Send + Sync {
+    fn shape(&self) -> Shape;
+    /// A copy of some of them.
+    fn select(&self, points: &[usize]) -> AnyPoints<'static>;
+    /// How many points fit into the cache together.
+    fn tile(&self) -> usize;
+    /// Scores closer than this (relative) are ties.
+    fn tie(&self) -> f64;
+    /// Half the distance from 1 to the next number.
+    fn rounding(&self) -> f64;
+
+    /// For `scores` and `nearest`, in the memory of an older one where that pays.
+    fn pack(&self, old: Option<Packed>, u: &Mat, scale: f64) -> Packed;
+    /// The products of points with all columns: of `rows`, or of those that `list` names, counted from the first.
+    fn scores(&self, rows: Range<usize>, list: Option<&[u32]>, u: &Packed, out: &mut [f64]);
+    /// For each of `rows` the column with the largest score and that score; of those that are ties, the first. False
+    /// where it takes `scores` to tell.
+    fn nearest(&self, _rows: Range<usize>, _u: &Packed, _to: &mut [u32], _strength: &mut [f64]) -> bool {
+        false
+    }
+
+    /// For `rough_scores`; none where `scores` is as fast.
+    fn pack_rough(&self, _u: &Mat, _scale: f64) -> Option<Packed> {
+        None
+    }
+    /// `scores` in float32, for points that `roughness` allows it for.
+    fn rough_scores(&self, _rows: Range<usize>, _list: Option<&[u32]>, _u: &Packed, _out: &mut [f32]) {
+        unreachable!("only where there is a rough matrix")
+    }
+    /// How wrong a rough score may be, relative to the norms of point and column.
+    fn roughness(&self, _row: usize) -> f64 {
+        0.0
+    }
+
+    /// As `pack` and `scores`, but all in float64 whatever the entries' format: what a proof rests on.
+    fn pack_exact(&self, u: &Mat, scale: f64) -> Packed;
+    fn scores_exact(&self, rows: Range<usize>, u: &Packed, out: &mut [f64]);
+
+    /// A matrix as `dots_one` reads it.
+    fn columns<'m>(&self, u: &'m Mat) -> Cow<'m, Mat>;
+    /// `out_p = x_pᵀu[:, to_p]` in float64, for a matrix from `columns`.
+    fn dots_one(&self, rows: Range<usize>, scale: f64, to: &[u32], u: &Mat, out: &mut [f64]);
+
+    /// Sums of so many columns, zero at first.
+    fn sums(&self, width: usize) -> Sums;
+    /// `sums += Σ_p x_p ⊗ b_p`.
+    fn add(&self, sums: &mut Sums, rows: Range<usize>, scale: f64, b: &[f64]);
+    /// `sums[to_p] += factor_p · x_p`.
+    fn add_few(
+        &self,
+        sums: &mut Sums,
+        rows: Range<usize>,
+        scale: f64,
+        to: &[u32],
+        factor: &[f64],
+        width: usize,
+    );
+    /// As numbers that can be added to those of other blocks: of dense points width × features, of sparse ones features ×
+    /// width.
+    fn close(&self, sums: Sums) -> Vec<f64>;
+    /// A transposed copy of some rows, where sums over it are faster.
+    fn turned(&self, _rows: Range<usize>) -> Option<Box<dyn Turned>> {
+        None
+    }
+
+    /// A first look at some points.
+    fn look(&self, rows: Range<usize>) -> Seen;
+    /// `‖scale·x‖²` in float64; zero for a point without entries only.
+    fn norm2(&self, row: usize, scale: f64) -> f64;
+    /// Calls `f` with every stored entry of a point.
+    fn for_each(&self, row: usize, f: &mut dyn FnMut(usize, f64));
+    /// `scale·xᵀu` in float64.
+    fn dot(&self, row: usize, scale: f64, u: &[f64]) -> f64;
+    /// `‖scale·x − v·u‖²`, without cancellation.
+    fn residual2(&self, row: usize, scale: f64, u: &[f64], u_norm2: f64, v: f64) -> f64;
+}
+
+/// A transposed copy of a block. Its sums are those of [`Points::add`] and [`Points::add_few`], to the bit.
+pub(crate) trait Turned: Send + Sync {
+    /// `Σ_p x_p ⊗ b_p`, features × width.
+    fn sum(&self, scale: f64, b: &[f64], width: usize) -> Vec<f64>;
+    /// `Σ_p factor_p · x_p` into the columns `to_p`, features × width.
+    fn sum_few(&self, scale: f64, to: &[u32], factor: &[f64], entries: usize, width: usize) -> Vec<f64>;
+}
+
+/// What a first look finds. Rows count from the first of the points that were asked.
+pub(crate) struct Seen {
+    pub(crate) largest: f64,
+    pub(crate) not_finite: Option<Entry>,
+    pub(crate) negative: Option<Entry>,
+    /// Features that are not zero everywhere.
+    pub(crate) used: Vec<bool>,
+    /// Of every entry and its place.
+    pub(crate) digest: u64,
+}
+
+/// Looks at every entry by itself.
+fn look_closely(points: &dyn Points, rows: Range<usize>, digest: u64) -> Seen {
+    let used = vec![false; points.shape().features];
+    let mut seen = Seen { largest: 0.0, not_finite: None, negative: None, used, digest };
+    for row in rows {
+        points.for_each(row, &mut |column, value| {
+            if !value.is_finite() {
+                seen.not_finite.get_or_insert(Entry { row, column, value });
+                return;
+            }
+            if value < 0.0 && seen.negative.is_none() {
+                seen.negative = Some(Entry { row, column, value });
+            }
+            seen.largest = seen.largest.max(value.abs());
+            seen.used[column] |= value != 0.0;
+        });
+    }
+    seen
+}
+
+/// A digest of 32-bit words, in lanes that vectors can hold: other words, or the same in another order, give another.
+pub(crate) fn digest_words(words: impl Iterator<Item = u32>) -> u64 {
+    const LANES: usize = 16;
+    let mut lanes = [0x811c_9dc5u32; LANES];
+    let mut words = words.peekable();
+    while words.peek().is_some() {
+        for lane in &mut lanes {
+            *lane = (*lane ^ words.next().unwrap_or(0)).wrapping_mul(0x0100_0193).rotate_left(11);
+        }
+    }
+    crate::bytes::digest(lanes.map(u64::from))
+}
+
+/// Points in memory of any kind that there is; owned, or borrowed from a numpy array or a memory map.
+#[derive(Debug, Clone)]
+pub enum AnyPoints<'a> {
+    /// Dense float32.
+    DenseF32(Dense<'a, f32>),
+    /// Dense float64.
+    DenseF64(Dense<'a, f64>),
+    /// Sparse float32.
+    SparseF32(Csr<'a, f32, i32>),
+    /// Sparse float64.
+    SparseF64(Csr<'a, f64, i32>),
+    /// Sparse float32 with 64-bit columns.
+    SparseF32I64(Csr<'a, f32, i64>),
+    /// Sparse float64 with 64-bit columns.
+    SparseF64I64(Csr<'a, f64, i64>),
+}
+
+macro_rules! any_points {
+    ($($kind:ident($t:ty)),*) => {
+        $(impl<'a> From<$t> for AnyPoints<'a> {
+            fn from(points: $t) -> Self {
+                AnyPoints::$kind(points)
+            }
+        })*
+        impl<'a> AnyPoints<'a> {
+            /// Some of them that follow each other, borrowed.
+            pub fn range(&self, rows: Range<usize>) -> AnyPoints<'_> {
+                match self {
+                    $(AnyPoints::$kind(x) => AnyPoints::$kind(x.range(rows)),)*
+                }
+            }
+            pub(crate) fn as_points(&self) -> &(dyn Points + 'a) {
+                match self {
+                    $(AnyPoints::$kind(x) => x,)*
+                }
+            }
+        }
+    };
+}
+any_points!(
+    DenseF32(Dense<'a, f32>),
+    DenseF64(Dense<'a, f64>),
+    SparseF32(Csr<'a, f32, i32>),
+    SparseF64(Csr<'a, f64, i32>),
+    SparseF32I64(Csr<'a, f32, i64>),
+    SparseF64I64(Csr<'a, f64, i64>)
+);
+
+impl AnyPoints<'_> {
+    /// How large they are.
+    pub fn shape(&self) -> Shape {
+        self.as_points().shape()
+    }
+}
+
+impl<'a> From<&'a Matrix> for AnyPoints<'a> {
+    fn from(matrix: &'a Matrix) -> Self {
+        match matrix {
+            Matrix::DenseF32(x) => x.borrowed().into(),
+            Matrix::DenseF64(x) => x.borrowed().into(),
+            Matrix::SparseF32(x) => x.borrowed().into(),
+            Matrix::SparseF64(x) => x.borrowed().into(),
+        }
+    }
+}
+
+/// Points in memory are a source like any other.
+impl super::seam::Source for AnyPoints<'_> {
+    fn shape(&self) -> Shape {
+        self.as_points().shape()
+    }
+    fn points(&self, rows: Range<usize>) -> Result<AnyPoints<'_>> {
+        Ok(self.range(rows))
+    }
+}
+
+impl AnyPoints<'static> {
+    /// Points of a shape's kind from their entries.
+    pub(crate) fn of_entries(points: Vec<Vec<(usize, f64)>>, shape: &Shape) -> Result<AnyPoints<'static>> {
+        let (count, features) = (points.len(), shape.features);
+        if !shape.sparse {
+            let mut data = vec![0.0; count * features];
+            for (j, entries) in points.iter().enumerate() {
+                entries.iter().for_each(|&(f, x)| data[j * features + f] = x);
+            }
+            return Ok(match shape.format {
+                Format::F64 => Dense::new(count, features, data)?.into(),
+                Format::F32 => {
+                    Dense::new(count, features, data.into_iter().map(|x| x as f32).collect::<Vec<_>>())?
+                        .into()
+                }
+            });
+        }
+        let mut offsets = vec![0];
+        points.iter().for_each(|entries| offsets.push(offsets[offsets.len() - 1] + entries.len()));
+        let columns: Vec<i64> = points.iter().flatten().map(|&(f, _)| f as i64).collect();
+        let values: Vec<f64> = points.iter().flatten().map(|&(_, x)| x).collect();
+        Ok(match shape.format {
+            Format::F64 => Csr::new(features, offsets, columns, values)?.into(),
+            Format::F32 => {
+                let values: Vec<f32> = values.into_iter().map(|x| x as f32).collect();
+                Csr::new(features, offsets, columns, values)?.into()
+            }
+        })
+    }
+}

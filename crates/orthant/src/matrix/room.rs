@@ -1,0 +1,39 @@
+//! Memory that is used again: pages that are given back to the system and asked for again in every pass cost more than the
+//! numbers in them.
+
+use std::cell::RefCell;
+
+/// Arrays kept for each thread,
+const KEPT: usize = 4;
+/// none of them smaller than this, which the allocator keeps by itself.
+const LARGE: usize = 1 << 13;
+
+thread_local! {
+    static ROOM: RefCell<Vec<Vec<f64>>> = const { RefCell::new(vec![]) };
+}
+
+/// So many zeros.
+pub(crate) fn zeros(length: usize) -> Vec<f64> {
+    let old = ROOM.with_borrow_mut(|room| {
+        let fits = |old: &Vec<f64>| (length..=2 * length).contains(&old.capacity());
+        room.iter().position(fits).map(|at| room.swap_remove(at))
+    });
+    match old {
+        Some(mut old) => {
+            old.clear();
+            old.resize(length, 0.0);
+            old
+        }
+        None => vec![0.0; length],
+    }
+}
+
+/// Takes back what is no longer needed.
+pub(crate) fn give(numbers: Vec<f64>) {
+    if numbers.capacity() >= LARGE {
+        ROOM.with_borrow_mut(|room| {
+            room.insert(0, numbers);
+            room.truncate(KEPT);
+        });
+    }
+}
