@@ -219,6 +219,7 @@ fn run(fitted: &FittedRun, scale: f64) -> PyResult<Run> {
         scaled_objective: fitted.objective,
         relative_error: fitted.relative_error,
         labels: fitted.labels.as_array().to_vec(),
+        directions: None,
         iterate_negativity: fitted.negativity,
         iterate_orthogonality: fitted.orthogonality,
     })
