@@ -39,7 +39,8 @@ pub(crate) struct Watcher<'a> {
 
 impl Observer for Watcher<'_> {
     fn iteration(&mut self, event: &Event) -> Go {
-        if self.stop.load(Ordering::Relaxed) {
+        // Numbers that are not finite come of data that changed under way: there is nothing to go on with.
+        if self.stop.load(Ordering::Relaxed) || !event.progress.objective.is_finite() {
             return Go::Stop;
         }
         let Some(interval) = self.interval else { return Go::On };

@@ -31,7 +31,13 @@ class _Study:
         return self._summary
 
     def summary(self) -> str:
-        """The findings in words."""
+        """The findings in words.
+
+        Returns
+        -------
+        text : str
+            A line for each.
+        """
         return self._summary
 
     def report(self, path: PathLike) -> Path:
