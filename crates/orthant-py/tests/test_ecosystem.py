@@ -89,6 +89,8 @@ def test_pickles_hold_what_is_public(X):
     public = model.labels_.nbytes + model.weights_.nbytes + sum(run["labels"].nbytes for run in model.runs_)
     assert {run["labels"].dtype for run in model.runs_} == {np.dtype(np.int8)}
     assert len(pickle.dumps(model)) < public + 60_000
+    wide = ONMF(n_clusters=3, method="em-onmf").fit(np.random.default_rng(0).random((30, 20_000)))
+    assert len(pickle.dumps(wide)) < wide.components_.nbytes + wide.cluster_centers_.nbytes + 60_000
     again = pickle.loads(pickle.dumps(model))
     for one, other in zip(model.runs_, again.runs_):
         assert_array_equal(one["labels"], other["labels"])

@@ -33,7 +33,7 @@ def unit(exponent, dtype):
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 @pytest.mark.parametrize("name", ESTIMATORS)
-@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(share=st.floats(0, 1))
 def test_the_unit_of_the_data_does_not_matter(name, dtype, sparse, share):
     low, high = RANGES[dtype]

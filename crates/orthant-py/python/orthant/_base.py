@@ -316,6 +316,9 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _set_fitted(self, fitted: dict[str, Any], X: Any, weights: Real | None) -> None:
         self._fitted = {name: value for name, value in fitted.items() if name != "exception"}
+        # What is the same is kept once.
+        if np.array_equal(fitted["centroids"], fitted["directions"]):
+            self._fitted["centroids"] = fitted["directions"]
         for run in fitted["runs"]:
             run["labels"] = compact(run["labels"])
         self.labels_ = fitted["labels"]
