@@ -96,6 +96,8 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     feature_names_in_: NDArray[np.object_]
     #: What the compiled part returned; its arrays are in full precision whatever the data's.
     _fitted: dict[str, Any]
+    #: The steps of weighting with what they learned: a factor for each feature, or None.
+    _learned: list[tuple[str, Any]]
 
     # What subclasses differ in.
 
@@ -237,12 +239,15 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _weighted(self, X: Any, *, learn: bool = False) -> Any:
         """Samples with the weighting, learned from them or in the fit."""
-        steps = self._check_weighting()
+        steps = self._check_weighting() if learn else [name for name, _ in self._learned]
+        learned = None if learn else [factors for _, factors in self._learned]
+        if learn:
+            self._learned = []
         if not steps:
             return X
-        weighted, learned = _orthant.weigh(parts(X), steps, None if learn else self._learned)
+        weighted, learned = _orthant.weigh(parts(X), steps, learned)
         if learn:
-            self._learned = learned
+            self._learned = list(zip(steps, learned))
         return joined(weighted)
 
     # Fitting.

@@ -165,10 +165,10 @@ def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
         cluster: Literal["samples", "features"] = "features" if of_features else "samples"
         polish = summary["polish"] or None
         model = ONMF(method=name, polish=polish, time=summary["time_limit"], cluster=cluster, **values, **common)
-    learned = []
-    for step, weighting in enumerate(summary["weighting"]):
-        learned.append(None if weighting == "unit" else array(f"feature_weights_{step}.npy").tolist())
-    model._learned = learned
+    model._learned = [
+        (weighting, None if weighting == "unit" else array(f"feature_weights_{step}.npy").tolist())
+        for step, weighting in enumerate(summary["weighting"])
+    ]
     best = summary["runs"][summary["best_run"]]
     empty = np.empty(0)
     stages = [
@@ -234,9 +234,12 @@ def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
         "zero_points": summary["zero_points"],
         "exception": None,
     }
-    n_samples, n_features = (components.shape[1], len(labels)) if of_features else (len(labels), components.shape[1])
+    n_features = len(labels) if of_features else components.shape[1]
     model.n_features_in_ = n_features
     model._set_fitted(fitted, np.empty((0, n_features)), None)
+    if isinstance(model, SphericalKMeans) and summary["weighted_points"]:
+        # The weights of the samples are not in the folder.
+        model.inertia_ = float("nan")
     return model
 
 

@@ -130,8 +130,8 @@ class ClusterMapDisplay:
         lengths = model._fitted["lengths"]
         # In units of the strongest cluster, whatever the data's.
         strengths = model._fitted["strengths"] * (lengths / lengths.max())[model.labels_]
-        of_pixels = (array.reshape(shape, order=order) for array in (model.labels_, strengths))
-        return cls(*of_pixels, _names(names, len(lengths))).plot(**options)
+        labels, strengths = (array.reshape(shape, order=order) for array in (model.labels_, strengths))
+        return cls(labels, strengths, _names(names, len(lengths))).plot(**options)
 
     def plot(
         self, ax: Any = None, *, kind: str = "labels", cmap: Any = None, fade: float = 0.1, **options: Any
