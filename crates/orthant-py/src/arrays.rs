@@ -1,8 +1,7 @@
 //! numpy and scipy.sparse → the library's borrowed matrices, and its results → numpy.
 
-use std::borrow::Cow;
-
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
+use orthant::matrix::seam::Entry;
 use orthant::matrix::{AnyPoints, Csr, Data, Dense, Mat, Matrix, open_with};
 use orthant::{Error, Result};
 use pyo3::exceptions::PyTypeError;
@@ -83,37 +82,92 @@ impl Samples<'_> {
     }
 }
 
+/// Columns of entries, owned: in 32 bits wherever these suffice.
+enum Columns {
+    Narrow(Vec<i32>),
+    Wide(Vec<i64>),
+}
+
 impl<'a> View<'a> {
-    /// The data without a copy of its entries; only the row offsets of a sparse matrix are converted.
-    pub(crate) fn open(self, weights: Option<Vec<f64>>) -> Result<Box<dyn Data + 'a>> {
-        use {IndexSlice::*, ValueSlice::*};
-        let points = match self {
+    /// The data without a copy of their values. Offsets and columns are copied: they are what memory is
+    /// addressed by, and Python may change its arrays while the work goes on.
+    pub(crate) fn points(self) -> Result<AnyPoints<'a>> {
+        use Columns::*;
+        use ValueSlice::*;
+        Ok(match self {
             View::DenseF64([n, m], x) => AnyPoints::DenseF64(Dense::new(n, m, x)?),
             View::DenseF32([n, m], x) => AnyPoints::DenseF32(Dense::new(n, m, x)?),
             View::Sparse { features, indptr, indices, values } => {
-                let offsets: Cow<'a, [usize]> = match indptr {
-                    I32(x) => offsets(x)?.into(),
-                    I64(x) => offsets(x)?.into(),
-                };
-                match (indices, values) {
-                    (I32(i), F32(x)) => AnyPoints::SparseF32(Csr::new(features, offsets, i, x)?),
-                    (I32(i), F64(x)) => AnyPoints::SparseF64(Csr::new(features, offsets, i, x)?),
-                    (I64(i), F32(x)) => AnyPoints::SparseF32I64(Csr::new(features, offsets, i, x)?),
-                    (I64(i), F64(x)) => AnyPoints::SparseF64I64(Csr::new(features, offsets, i, x)?),
+                let offsets = indptr.offsets()?;
+                match (indices.columns(features)?, values) {
+                    (Narrow(i), F32(x)) => AnyPoints::SparseF32(Csr::new(features, offsets, i, x)?),
+                    (Narrow(i), F64(x)) => AnyPoints::SparseF64(Csr::new(features, offsets, i, x)?),
+                    (Wide(i), F32(x)) => AnyPoints::SparseF32I64(Csr::new(features, offsets, i, x)?),
+                    (Wide(i), F64(x)) => AnyPoints::SparseF64I64(Csr::new(features, offsets, i, x)?),
                 }
             }
-        };
-        open_with(points, weights, None)
+        })
+    }
+
+    /// Opens the data. An entry that is not finite, or negative where that is not welcome, is an error
+    /// whose `problem` is the entry itself: Python says the rest.
+    pub(crate) fn open(self, weights: Option<Vec<f64>>, signed: bool) -> Result<Box<dyn Data + 'a>> {
+        let data = open_with(self.points()?, weights, None)?;
+        let facts = data.facts();
+        match facts.not_finite.or(facts.negative.filter(|_| !signed)) {
+            Some(Entry { row, column, value }) => {
+                Err(Error::Entry { problem: value.to_string(), row, column, advice: "" })
+            }
+            None => Ok(data),
+        }
+    }
+
+    /// A copy that is the library's own, for what changes its values.
+    pub(crate) fn owned(self) -> Result<Matrix> {
+        Ok(match self.points()? {
+            AnyPoints::DenseF32(x) => {
+                Matrix::DenseF32(Dense::new(x.points(), x.features(), x.data().to_vec())?)
+            }
+            AnyPoints::DenseF64(x) => {
+                Matrix::DenseF64(Dense::new(x.points(), x.features(), x.data().to_vec())?)
+            }
+            AnyPoints::SparseF32(x) => Matrix::SparseF32(owned(&x)?),
+            AnyPoints::SparseF64(x) => Matrix::SparseF64(owned(&x)?),
+            AnyPoints::SparseF32I64(_) | AnyPoints::SparseF64I64(_) => {
+                return Err(Error::Data("more than 2147483647 features cannot be weighted".into()));
+            }
+        })
     }
 }
 
-fn offsets<I: Copy + TryInto<usize>>(indptr: &[I]) -> Result<Vec<usize>> {
-    indptr
-        .iter()
-        .map(|&x| {
-            x.try_into().map_err(|_| Error::Data("a row offset of the sparse matrix is negative".into()))
-        })
-        .collect()
+fn owned<T: Copy>(x: &Csr<'_, T, i32>) -> Result<Csr<'static, T, i32>> {
+    Csr::new(x.features(), x.offsets().to_vec(), x.columns().to_vec(), x.values().to_vec())
+}
+
+impl IndexSlice<'_> {
+    fn offsets(self) -> Result<Vec<usize>> {
+        fn all<I: Copy + TryInto<usize>>(indptr: &[I]) -> Option<Vec<usize>> {
+            indptr.iter().map(|&x| x.try_into().ok()).collect()
+        }
+        match self {
+            IndexSlice::I32(x) => all(x),
+            IndexSlice::I64(x) => all(x),
+        }
+        .ok_or_else(|| Error::Data("a row offset of the sparse matrix is negative".into()))
+    }
+
+    fn columns(self, features: usize) -> Result<Columns> {
+        match self {
+            IndexSlice::I32(x) => Ok(Columns::Narrow(x.to_vec())),
+            IndexSlice::I64(x) if i32::try_from(features).is_ok() => {
+                let narrow: Option<Vec<i32>> = x.iter().map(|&c| c.try_into().ok()).collect();
+                narrow.map(Columns::Narrow).ok_or_else(|| {
+                    Error::Data(format!("a column of the sparse matrix is not within its {features} columns"))
+                })
+            }
+            IndexSlice::I64(x) => Ok(Columns::Wide(x.to_vec())),
+        }
+    }
 }
 
 /// k × features of Python → features × k of the library.

@@ -12,6 +12,13 @@ create_exception!(
     "The computation failed on data and parameters that looked right."
 );
 
+create_exception!(
+    orthant,
+    EntryError,
+    PyValueError,
+    "An entry of the data cannot be used: its value as text, its row and its column."
+);
+
 /// The library's names of parameters that have another name in scikit-learn.
 const NAMES: &[(&str, &str)] = &[
     ("algorithm", "method"),
@@ -37,6 +44,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
         Error::Parameter { name, problem } => {
             PyValueError::new_err(format!("{}: {problem}", python_name(&name)))
         }
+        Error::Entry { problem, row, column, .. } => EntryError::new_err((problem, row, column)),
         Error::Io { .. } => PyOSError::new_err(error.to_string()),
         Error::Computation(problem) => OrthantError::new_err(problem),
         error => PyValueError::new_err(error.to_string()),

@@ -7,12 +7,12 @@ use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use orthant::algorithms::{Polish, Values, method};
 use orthant::certificate::Level;
 use orthant::finish::predict;
-use orthant::matrix::Rule;
-use orthant::matrix::passes::{Residual, Strengths};
+use orthant::matrix::passes::{Assign, Residual, Strengths};
+use orthant::matrix::{Mat, Rule};
 use orthant::pipeline::Stage;
 use orthant::run::Stop;
 use orthant::start::Start;
-use orthant::{Job, Outcome, cluster};
+use orthant::{Error, Job, Outcome, cluster};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -60,8 +60,9 @@ pub(crate) fn fit<'py>(
     let view = x.view()?;
     let watch = Watch { call: watch, interval: Duration::from_secs_f64(interval.max(0.0)) };
     let done = detached(py, threads, watch, |watcher| {
-        let data = view.open(weights)?;
+        let data = view.open(weights, job.method.signed)?;
         let outcome = cluster(&*data, &job, watcher)?;
+        check_finite(&outcome)?;
         let facts = data.facts();
         Ok((outcome, facts.scale, facts.norm2.sqrt() / facts.scale, facts.zero_points.len()))
     })?;
@@ -71,6 +72,19 @@ pub(crate) fn fit<'py>(
     fitted.set_item("zero_points", zero_points)?;
     fitted.set_item("exception", done.exception.map(|e| e.into_value(py)))?;
     Ok(fitted)
+}
+
+/// A result with anything that is not a finite number is none.
+fn check_finite(outcome: &Outcome) -> orthant::Result<()> {
+    let Outcome { solution, certificate, .. } = outcome;
+    let mut numbers = solution.u.data.iter().chain(&solution.v).chain([&certificate.relative_error]);
+    match numbers.all(|x| x.is_finite()) {
+        true => Ok(()),
+        false => Err(Error::Computation(
+            "the factors are not finite: the entries of X differ too much in size, or X was changed during the fit"
+                .into(),
+        )),
+    }
 }
 
 /// What an estimator keeps of an outcome; `report` makes an outcome of it again.
@@ -99,6 +113,7 @@ fn fitted<'py>(py: Python<'py>, job: &Job, outcome: Outcome, scale: f64) -> PyRe
     fitted.set_item("labels", solution.labels.into_pyarray(py))?;
     fitted.set_item("strengths", solution.v.into_pyarray(py))?;
     fitted.set_item("components", transposed(py, &solution.u)?)?;
+    fitted.set_item("lengths", lengths(&solution.u, &solution.directions).into_pyarray(py))?;
     fitted.set_item("directions", transposed(py, &solution.directions)?)?;
     fitted.set_item("centroids", transposed(py, &solution.centroids)?)?;
     fitted.set_item("energy", solution.energy.into_pyarray(py))?;
@@ -118,7 +133,7 @@ fn fitted<'py>(py: Python<'py>, job: &Job, outcome: Outcome, scale: f64) -> PyRe
     let runs = PyList::empty(py);
     for run in outcome.runs {
         let entry = PyDict::new(py);
-        let stages = run.stages.iter().map(|s| stage(py, s, scale)).collect::<PyResult<Vec<_>>>()?;
+        let stages = run.stages.iter().map(|s| stage(py, s)).collect::<PyResult<Vec<_>>>()?;
         entry.set_item("stages", stages)?;
         entry.set_item("objective", run.objective)?;
         entry.set_item("relative_error", run.relative_error)?;
@@ -131,15 +146,24 @@ fn fitted<'py>(py: Python<'py>, job: &Job, outcome: Outcome, scale: f64) -> PyRe
     Ok(fitted)
 }
 
-fn stage<'py>(py: Python<'py>, stage: &Stage, scale: f64) -> PyResult<Bound<'py, PyDict>> {
-    // Objectives are of the scaled data.
-    let unit = scale.powi(stage.aim.degree);
+/// The length of each column of U, from the entry where its direction is largest: no square is taken.
+fn lengths(u: &Mat, directions: &Mat) -> Vec<f64> {
+    let length = |i: usize| {
+        let largest =
+            (0..u.rows).max_by(|&a, &b| directions[(a, i)].abs().total_cmp(&directions[(b, i)].abs()));
+        largest.map_or(0.0, |f| u[(f, i)] / directions[(f, i)]).max(0.0)
+    };
+    (0..u.cols).map(length).collect()
+}
+
+fn stage<'py>(py: Python<'py>, stage: &Stage) -> PyResult<Bound<'py, PyDict>> {
     let entry = PyDict::new(py);
     entry.set_item("method", &stage.name)?;
     entry.set_item("aim", stage.aim.name)?;
+    entry.set_item("degree", stage.aim.degree)?;
     entry.set_item("relative_error", stage.relative_error)?;
     entry.set_item("stop", stage.stop.name())?;
-    let objective: Vec<f64> = stage.history.iter().map(|p| p.objective / unit).collect();
+    let objective: Vec<f64> = stage.history.iter().map(|p| p.objective).collect();
     let residual: Vec<f64> = stage.history.iter().map(|p| p.residual).collect();
     entry.set_item("objective", objective.into_pyarray(py))?;
     entry.set_item("residual", residual.into_pyarray(py))?;
@@ -153,16 +177,19 @@ pub(crate) fn rule_name(rule: Rule) -> &'static str {
     RULES.iter().find(|(_, r)| *r == rule).map_or("", |(name, _)| name)
 }
 
-/// Labels of samples by a method's centroids and rule; the strength of each sample along its cluster's
-/// direction; and `Σ w‖x − strength·direction‖²`. The last two only where directions are given.
+/// Labels of samples by a method's centroids and rule; the strength of each sample along its cluster's direction,
+/// in units of `lengths`; and `Σ w‖x − strength·direction‖²`. The last two only where directions are given.
 #[pyfunction]
-#[pyo3(signature = (x, centroids, rule, *, directions=None, weights=None, threads=1))]
+#[pyo3(signature = (x, centroids, rule, *, signed, directions=None, lengths=None, weights=None, threads=1))]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn apply<'py>(
     py: Python<'py>,
     x: Samples<'py>,
     centroids: PyReadonlyArray2<'py, f64>,
     rule: &str,
+    signed: bool,
     directions: Option<PyReadonlyArray2<'py, f64>>,
+    lengths: Option<PyReadonlyArray1<'py, f64>>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     threads: usize,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, f64)> {
@@ -171,18 +198,25 @@ pub(crate) fn apply<'py>(
     };
     let centroids = factor(&centroids);
     let directions = directions.as_ref().map(factor);
+    let lengths = lengths.map(|l| l.as_array().to_vec());
     let weights = weights.map(|w| w.as_array().to_vec());
     let view = x.view()?;
     let watch = Watch { call: None, interval: Duration::ZERO };
     let done = detached(py, threads, watch, |_| {
-        let data = view.open(weights)?;
+        let data = view.open(weights, signed)?;
         let labels = predict(&*data, &centroids, *rule)?;
-        let Some(directions) = directions else { return Ok((labels, vec![], f64::NAN)) };
+        let (Some(directions), Some(lengths)) = (directions, lengths) else {
+            return Ok((labels, vec![], f64::NAN));
+        };
         let scale = data.facts().scale;
         let mut slots = data.slots()?;
         slots.set_labels(0, &labels)?;
-        let strengths =
-            slots.tell(&Strengths::new(&directions, 0))?.0.into_iter().map(|s| s / scale).collect();
+        let mut strengths = slots.tell(&Strengths::new(&directions, 0))?.0;
+        for (strength, &label) in strengths.iter_mut().zip(&labels) {
+            let length = usize::try_from(label).map_or(1.0, |label| lengths[label]);
+            // The product is near 1 for samples like those of the fit, whatever their unit.
+            *strength /= length * scale;
+        }
         let residual = slots.tell(&Residual::new(&directions, 0))?.total() / scale / scale;
         Ok((labels, strengths, residual))
     })?;
@@ -191,4 +225,36 @@ pub(crate) fn apply<'py>(
     }
     let (labels, strengths, residual): (Vec<i32>, Vec<f64>, f64) = done.result;
     Ok((labels.into_pyarray(py).into_any(), strengths.into_pyarray(py).into_any(), residual))
+}
+
+/// `Σ w(1 − cosine)` between samples that are not zero and the nearest of the unit centroids.
+#[pyfunction]
+#[pyo3(signature = (x, centroids, *, weights=None, threads=1))]
+pub(crate) fn angles<'py>(
+    py: Python<'py>,
+    x: Samples<'py>,
+    centroids: PyReadonlyArray2<'py, f64>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    threads: usize,
+) -> PyResult<f64> {
+    let centroids = factor(&centroids);
+    let weights = weights.map(|w| w.as_array().to_vec());
+    let view = x.view()?;
+    let watch = Watch { call: None, interval: Duration::ZERO };
+    let done = detached(py, threads, watch, |_| {
+        let data = view.open(weights, true)?;
+        let pass = Assign::new(Rule::Cosine, vec![centroids.clone()], vec![0]);
+        let (_, sums) = data.slots()?.sweep(&pass)?;
+        let cosines: f64 = centroids.column_dots(&sums).iter().sum();
+        Ok((data.facts().usable_weight - cosines).max(0.0))
+    })?;
+    done.exception.map_or(Ok(done.result), Err)
+}
+
+/// Refuses samples with an entry that no method, or none for nonnegative data, can use.
+#[pyfunction]
+#[pyo3(signature = (x, *, signed))]
+pub(crate) fn check(py: Python<'_>, x: Samples<'_>, signed: bool) -> PyResult<()> {
+    let view = x.view()?;
+    py.detach(|| view.open(None, signed).map(drop)).map_err(raise)
 }

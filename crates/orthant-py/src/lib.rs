@@ -7,6 +7,7 @@ mod arrays;
 mod errors;
 mod fit;
 mod generate;
+mod prepare;
 mod report;
 mod scores;
 mod study;
@@ -18,11 +19,13 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _orthant {
     #[pymodule_export]
-    use crate::errors::OrthantError;
+    use crate::errors::{EntryError, OrthantError};
     #[pymodule_export]
-    use crate::fit::{apply, fit};
+    use crate::fit::{angles, apply, check, fit};
     #[pymodule_export]
     use crate::generate::{generate, scene};
+    #[pymodule_export]
+    use crate::prepare::{read, weigh};
     #[pymodule_export]
     use crate::report::report;
     #[pymodule_export]
@@ -30,5 +33,5 @@ mod _orthant {
     #[pymodule_export]
     use crate::study::{advise, choose_k};
     #[pymodule_export]
-    use crate::table::{certificates, methods, polishes, starts, version};
+    use crate::table::{certificates, methods, polishes, starts, version, weightings};
 }

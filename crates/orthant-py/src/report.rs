@@ -29,7 +29,6 @@ pub(crate) struct Fitted<'py> {
     polish: Vec<String>,
     time: Option<f64>,
     certificate: String,
-    scale: f64,
     best_run: usize,
     stop: String,
     seconds: f64,
@@ -60,7 +59,25 @@ struct FittedRun<'py> {
     relative_error: f64,
     negativity: f64,
     orthogonality: f64,
-    labels: PyReadonlyArray1<'py, i32>,
+    labels: CompactLabels<'py>,
+}
+
+/// In the smallest type that holds them.
+#[derive(FromPyObject)]
+enum CompactLabels<'py> {
+    I8(PyReadonlyArray1<'py, i8>),
+    I16(PyReadonlyArray1<'py, i16>),
+    I32(PyReadonlyArray1<'py, i32>),
+}
+
+impl CompactLabels<'_> {
+    fn to_vec(&self) -> Vec<i32> {
+        match self {
+            CompactLabels::I8(x) => x.as_array().iter().map(|&label| label.into()).collect(),
+            CompactLabels::I16(x) => x.as_array().iter().map(|&label| label.into()).collect(),
+            CompactLabels::I32(x) => x.as_array().to_vec(),
+        }
+    }
 }
 
 #[derive(FromPyObject)]
@@ -109,7 +126,7 @@ pub(crate) fn report<'py>(
     let view = x.view()?;
     let watch = Watch { call: None, interval: std::time::Duration::ZERO };
     let done = detached(py, threads, watch, |_| {
-        let data = view.open(weights)?;
+        let data = view.open(weights, job.method.signed)?;
         let scored = about.truth.as_ref().map(|t| scores(&outcome.solution.labels, &t.0)).transpose()?;
         let truth = about.truth.as_ref().zip(scored.as_ref());
         let scan = if about.by_columns { Scan::Columns } else { Scan::Rows };
@@ -183,7 +200,7 @@ fn outcome(fitted: &Fitted, job: &Job) -> PyResult<Outcome> {
     let mut sizes = vec![0usize; job.k];
     labels.iter().filter_map(|&label| usize::try_from(label).ok()).for_each(|label| sizes[label] += 1);
     Ok(Outcome {
-        runs: fitted.runs.iter().map(|r| run(r, fitted.scale)).collect::<PyResult<Vec<_>>>()?,
+        runs: fitted.runs.iter().map(run).collect::<PyResult<Vec<_>>>()?,
         stopped: Some(stop(&fitted.stop)).filter(|stop| matches!(stop, Stop::Cancelled | Stop::OutOfTime)),
         best: fitted.best_run,
         solution: Solution {
@@ -211,14 +228,14 @@ fn outcome(fitted: &Fitted, job: &Job) -> PyResult<Outcome> {
     })
 }
 
-fn run(fitted: &FittedRun, scale: f64) -> PyResult<Run> {
+fn run(fitted: &FittedRun) -> PyResult<Run> {
     Ok(Run {
-        stages: fitted.stages.iter().map(|s| stage(s, scale)).collect::<PyResult<Vec<_>>>()?,
+        stages: fitted.stages.iter().map(stage).collect::<PyResult<Vec<_>>>()?,
         objective: fitted.objective,
         // The page never ranks runs.
         scaled_objective: fitted.objective,
         relative_error: fitted.relative_error,
-        labels: fitted.labels.as_array().to_vec(),
+        labels: fitted.labels.to_vec(),
         directions: None,
         iterate_negativity: fitted.negativity,
         iterate_orthogonality: fitted.orthogonality,
@@ -230,14 +247,13 @@ fn stop(name: &str) -> Stop {
     stops.into_iter().find(|stop| stop.name() == name).unwrap_or(Stop::MaxIterations)
 }
 
-fn stage(fitted: &FittedStage, scale: f64) -> PyResult<Stage> {
+fn stage(fitted: &FittedStage) -> PyResult<Stage> {
     let aim = method(&fitted.aim).map_err(raise)?;
     let stop = stop(&fitted.stop);
-    let unit = scale.powi(aim.degree);
     let (objective, residual) = (fitted.objective.as_array(), fitted.residual.as_array());
     let steps = objective.len().min(residual.len());
     let progress = |i: usize| Progress {
-        objective: objective[i] * unit,
+        objective: objective[i],
         residual: residual[i],
         converged: i + 1 == steps && stop == Stop::Converged,
     };

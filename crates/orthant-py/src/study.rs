@@ -32,7 +32,7 @@ pub(crate) fn advise<'py>(
     let ask = Advise { k, runs, divisions, seed, ..Advise::default() };
     let watch = Watch { call: None, interval: Duration::ZERO };
     let done = detached(py, threads, watch, |watcher| {
-        let data = view.open(weights)?;
+        let data = view.open(weights, false)?;
         let advice = ask_for_advice(&*data, &ask, watcher)?;
         let made = Made { threads: Some(threads), ..Made::default() };
         let page = report::advice(&Advised { title, made, advice: &advice, names: None, accuracy: &[] })?;
@@ -97,7 +97,7 @@ pub(crate) fn choose_k<'py>(
     let ask = ChooseK { least, most, runs, divisions, seed, ..ChooseK::default() };
     let watch = Watch { call: None, interval: Duration::ZERO };
     let done = detached(py, threads, watch, |watcher| {
-        let data = view.open(weights)?;
+        let data = view.open(weights, false)?;
         let choice = ask_for_k(&*data, &ask, watcher)?;
         let made = Made { threads: Some(threads), ..Made::default() };
         let page = report::choice(&Chosen { title, made, choice: &choice })?;

@@ -3,6 +3,7 @@
 use orthant::algorithms::{METHODS, POLISHES};
 use orthant::certificate::LEVELS;
 use orthant::start::STARTS;
+use orthant::weighting::WEIGHTINGS;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -62,4 +63,10 @@ pub(crate) fn certificates() -> Vec<&'static str> {
 #[pyfunction]
 pub(crate) fn starts() -> Vec<(&'static str, &'static str)> {
     STARTS.to_vec()
+}
+
+/// Names of the steps of weighting.
+#[pyfunction]
+pub(crate) fn weightings() -> Vec<&'static str> {
+    WEIGHTINGS.iter().map(|w| w.0).collect()
 }

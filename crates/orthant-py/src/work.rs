@@ -4,6 +4,7 @@
 //! Every call has a pool of its own, so that nothing is left behind that a fork could break, and
 //! several calls at once do not wait for one another.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
@@ -38,7 +39,8 @@ pub(crate) struct Watcher<'a> {
 
 impl Observer for Watcher<'_> {
     fn iteration(&mut self, event: &Event) -> Go {
-        if self.stop.load(Ordering::Relaxed) {
+        // Numbers that are not finite come of data that changed under way: there is nothing to go on with.
+        if self.stop.load(Ordering::Relaxed) || !event.progress.objective.is_finite() {
             return Go::Stop;
         }
         let Some(interval) = self.interval else { return Go::On };
@@ -103,14 +105,22 @@ pub(crate) fn detached<R: Send>(
         let (mut result, mut exception) = (None, None);
         let (slot, stop) = (&mut result, &stop);
         pool.in_place_scope(|scope| {
-            scope.spawn(move |_| *slot = Some(work(&mut Watcher { stop, notices, interval, last: None })));
+            scope.spawn(move |_| {
+                let mut watcher = Watcher { stop, notices, interval, last: None };
+                *slot = Some(catch_unwind(AssertUnwindSafe(|| work(&mut watcher))));
+            });
             exception = attend(&heard, stop, call.as_ref());
         });
         (result, exception)
     });
     match result {
-        Some(Ok(result)) => Ok(Done { result, exception }),
-        Some(Err(error)) => Err(exception.unwrap_or_else(|| raise(error))),
+        Some(Ok(Ok(result))) => Ok(Done { result, exception }),
+        Some(Ok(Err(error))) => Err(exception.unwrap_or_else(|| raise(error))),
+        // What was checked at the door no longer held, or there is a mistake in the library: in any case an
+        // exception that callers can catch, and memory that is whole.
+        Some(Err(_)) => Err(OrthantError::new_err(
+            "the computation broke down: X was changed during the fit, or this is a mistake in orthant",
+        )),
         None => Err(OrthantError::new_err("the computation ended without a result")),
     }
 }

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.model_selection import GridSearchCV
@@ -81,3 +81,32 @@ def test_metadata_routing(X):
     with sklearn.config_context(enable_metadata_routing=True):
         pipeline = make_pipeline(ONMF(n_clusters=2).set_fit_request(sample_weight=True))
         pipeline.fit(X, sample_weight=np.ones(len(X)))
+
+
+def test_pickles_hold_what_is_public(X):
+    points = np.tile(X, (20, 1))
+    model = ONMF(n_clusters=6, method="em-onmf", init="random", n_init=10).fit(points)
+    public = model.labels_.nbytes + model.weights_.nbytes + sum(run["labels"].nbytes for run in model.runs_)
+    assert {run["labels"].dtype for run in model.runs_} == {np.dtype(np.int8)}
+    assert len(pickle.dumps(model)) < public + 60_000
+    wide = ONMF(n_clusters=3, method="em-onmf").fit(np.random.default_rng(0).random((30, 20_000)))
+    assert len(pickle.dumps(wide)) < wide.components_.nbytes + wide.cluster_centers_.nbytes + 60_000
+    again = pickle.loads(pickle.dumps(model))
+    for one, other in zip(model.runs_, again.runs_):
+        assert_array_equal(one["labels"], other["labels"])
+        assert one["relative_error"] == other["relative_error"]
+    best = next(run for run in model.runs_ if (run["labels"] == model.labels_).all())
+    assert best["relative_error"] == model.relative_error_
+    assert_allclose(min(run["relative_error"] for run in model.runs_), model.relative_error_)
+
+
+def test_representations_in_notebooks(X):
+    model = ONMF(n_clusters=3)
+    assert "explains" not in model._repr_html_() and "ONMF" in model._repr_html_()
+    model.fit(X)
+    page = model._repr_html_()
+    assert f"relative error {model.relative_error_:.4f}" in page and page.count("<tr><td>") >= 3
+    assert model._repr_mimebundle_()["text/html"].count("explains") == 1
+    advice, choice = orthant.advise(X, 6, n_halves=2), orthant.choose_k(X, 2, 7, n_halves=2)
+    assert advice.answer in advice._repr_html_() and "<table>" in advice._repr_html_()
+    assert choice._repr_html_().count("<tr>") == 7

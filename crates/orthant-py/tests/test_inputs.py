@@ -1,7 +1,9 @@
 """Layouts, formats and containers: what is the same, what is kept, what is not copied."""
 
+import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -9,9 +11,13 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
 
+import orthant
 from orthant import ONMF, SphericalKMeans, datasets
-from orthant._base import parts
+from orthant._inputs import in_memory, parts
 
 ESTIMATORS = [ONMF(n_clusters=4, n_jobs=1), SphericalKMeans(n_clusters=4, n_jobs=1)]
 estimators = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
@@ -114,6 +120,84 @@ def test_frames_and_memory_maps(estimator, X, tmp_path):
     for container, frame in (("pandas", pandas), ("polars", polars)):
         out = type(estimator)(**estimator.get_params()).set_output(transform=container).fit_transform(frame)
         assert list(out.columns) == outputs and out.shape == (len(X), 4)
+
+
+def test_annotated_data_are_their_matrix(X, tmp_path):
+    import anndata
+
+    names = [f"gene{i}" for i in range(X.shape[1])]
+    cells = anndata.AnnData(X=sp.csr_matrix(X.astype(np.float32)), var=pd.DataFrame(index=names))
+    model = ONMF(n_clusters=4).fit(cells)
+    assert list(model.feature_names_in_) == names
+    plain = ONMF(n_clusters=4).fit(cells.X)
+    assert_array_equal(model.components_, plain.components_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_array_equal(model.predict(cells), plain.predict(cells.X))
+    with pytest.raises(ValueError, match="var_names"):
+        model.predict(cells[:, ::-1].copy())
+    cells.write_h5ad(tmp_path / "sparse.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "sparse.h5ad", backed="r")
+    with pytest.raises(TypeError, match=r"X is backed by the file .*pass X.to_memory\(\)"):
+        model.predict(backed)
+    assert_array_equal(model.predict(backed.to_memory()), model.predict(cells))
+    with pytest.raises(TypeError, match=r"sparse matrix in a file.*X.to_memory\(\)"):
+        model.predict(backed.X)
+    dense = anndata.AnnData(X=X, var=pd.DataFrame(index=names))
+    dense.write_h5ad(tmp_path / "dense.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "dense.h5ad", backed="r")
+    assert_array_equal(ONMF(n_clusters=4).fit(backed).components_, ONMF(n_clusters=4).fit(X).components_)
+
+
+def test_what_is_in_chunks_is_not_read_whole(X, tmp_path):
+    import dask.array
+    import h5py
+    import zarr
+
+    model = ONMF(n_clusters=4).fit(X)
+    with pytest.raises(TypeError, match=r"X is a dask array of 0.0 MB, .* pass X.compute\(\)"):
+        model.predict(dask.array.from_array(X))
+    chunked = zarr.create_array(str(tmp_path / "x.zarr"), shape=X.shape, dtype=X.dtype, chunks=(50, 10))
+    chunked[:] = X
+    with pytest.raises(TypeError, match=r"X is a zarr array .* pass X\[:\] .* mmap_mode"):
+        orthant.choose_k(chunked, 2, 3)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["plain"] = X
+        file.create_dataset("chunked", data=X, chunks=(50, 10), compression="gzip")
+        with pytest.raises(TypeError, match="open its file with mode 'r'"):
+            model.predict(file["plain"])
+    with h5py.File(tmp_path / "x.h5", "r") as file:
+        assert isinstance(in_memory(file["plain"]), np.memmap)
+        assert_array_equal(model.predict(file["plain"]), model.labels_)
+        with pytest.raises(TypeError, match=r"X is an HDF5 data set .* pass X\[:\] .* without chunks"):
+            model.predict(file["chunked"])
+
+
+@pytest.mark.parametrize("weighting", ["tf-idf", "unit", ["tf-idf", "unit"]])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_weighting_is_that_of_scikit_learn(counts, weighting, sparse):
+    X = counts if sparse else counts.toarray()
+    steps = [weighting] if isinstance(weighting, str) else weighting
+    transformers = {"tf-idf": TfidfTransformer(norm=None), "unit": Normalizer()}
+    pipeline = make_pipeline(*(transformers[step] for step in steps), ONMF(n_clusters=4))
+    train, new = X[:90], X[90:]
+    theirs = pipeline.fit(train)
+    ours = ONMF(n_clusters=4, weighting=weighting).fit(train)
+    assert_array_equal(ours.labels_, theirs[-1].labels_)
+    assert_allclose(ours.relative_error_, theirs[-1].relative_error_)
+    assert_array_equal(ours.predict(new), theirs.predict(new))
+    assert_allclose(ours.transform(new), theirs.transform(new))
+    assert_allclose(ours.score(new), theirs.score(new))
+    # What was fitted stays as it was.
+    again = pickle.loads(pickle.dumps(ours)).set_params(weighting=None)
+    assert_array_equal(again.predict(new), ours.predict(new))
+
+
+def test_weightings_that_are_not_known_are_refused(counts):
+    with pytest.raises(ValueError, match="'weighting' parameter of ONMF must be None or of {'tf-idf', 'unit'}"):
+        ONMF(n_clusters=2, weighting="bm25").fit(counts)
+    with pytest.raises(ValueError, match="cluster='features'"):
+        ONMF(n_clusters=2, weighting="unit", cluster="features").fit(counts)
 
 
 MEMORY = """

@@ -34,7 +34,9 @@ def test_scores_take_names_and_any_numbers_and_leave_out_samples_without_a_clust
         metrics.purity([1, 2], [1])
     with pytest.raises(ValueError, match="no sample a cluster"):
         metrics.purity([1, 2], [-1, -1])
-    with pytest.raises(ValueError, match="integers"):
+    assert metrics.clustering_accuracy(["x", "x", "y"], ["left", "left", "right"]) == 1
+    assert metrics.purity(np.array(["x", "x", "y"], dtype=object), np.array(["b", "a", "a"], dtype=object)) == 2 / 3
+    with pytest.raises(ValueError, match="integers or names"):
         metrics.purity([1, 2], [0.5, 1])
 
 
@@ -57,6 +59,8 @@ def test_datasets_take_their_parameters():
     made = datasets.make_synthetic(0.2, sizes=(3, 4), n_features=5, scaling=(1, 1), random_state=9)
     assert made.data.shape == (7, 5) and made.n_clusters == 2
     assert (made.data != datasets.make_synthetic(0.2, sizes=(3, 4), n_features=5, scaling=(1, 1)).data).any()
+    models = datasets.make_models("scale", n_samples=31, n_features=4, n_clusters=3, noise=0.01, random_state=2)
+    assert models.data.shape == (31, 4) and models.n_clusters == 3
     assert datasets.make_swimmer("32x32").shape == (32, 32)
     scene = datasets.make_scene(np.eye(2), np.eye(2)[[0, 1, 1, 0]], shape=(2, 2), order="F", dtype=np.float32)
     assert scene.data.dtype == np.float32 and scene.shape == (2, 2) and scene.order == "F"
@@ -86,11 +90,69 @@ def test_pictures(X):
     ax = plot.spectra(ONMF(n_clusters=3).fit(X), x=np.arange(10) * 0.1, names=["a", "b", "c"])
     assert [line.get_label() for line in ax.lines] == ["a", "b", "c"]
     model = ONMF(n_clusters=3).fit(X)
-    lines = plot.convergence(model).lines
-    # Lines of two points may be borders between stages.
-    stages = [len(stage["objective"]) for stage in model.history_ if len(stage["objective"]) != 2]
-    assert sum(len(line.get_xdata()) for line in lines if len(line.get_xdata()) != 2) >= sum(stages)
+    ax = plot.convergence(model)
+    drawn = sum(len(line.get_xdata()) for line in ax.lines)
+    assert drawn == model.n_iter_
+    stages = {stage["method"] for stage in model.history_ if len(stage["objective"])}
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == stages and len(stages) > 1
     plt.close("all")
+
+
+def test_pictures_go_where_they_are_asked_to(X):
+    import matplotlib.pyplot as plt
+    import pandas as pd
+
+    names = [f"band{i}" for i in range(10)]
+    model = ONMF(n_clusters=5).fit(pd.DataFrame(X, columns=names))
+    made = datasets.make_telescope(noise=0.01)
+    pixels = ONMF(n_clusters=8, method="em-onmf", init="residual").fit(made.data)
+    figure, panels = plt.subplots(2, 3, layout="constrained")
+    assert plot.spectra(model, ax=panels[0, 0], cmap="viridis", lw=3) is panels[0, 0]
+    assert {line.get_linewidth() for line in panels[0, 0].lines} == {3}
+    figure.canvas.draw()
+    assert [text.get_text() for text in panels[0, 0].get_xticklabels() if text.get_text()][0].startswith("band")
+    legend = panels[0, 0].get_legend().get_window_extent()
+    assert legend.x0 >= panels[0, 0].get_window_extent().x1 - 1
+    assert plot.convergence(model, ax=panels[0, 1], lw=2) is panels[0, 1]
+    image = plot.maps(pixels, made.shape, order=made.order, ax=panels[0, 2], cmap="Set1").images[0]
+    # The sky is noise alone: it is all but invisible, the telescope is not.
+    sky = (made.target == made.background).reshape(made.shape, order=made.order)
+    assert image.get_alpha()[sky].max() < 0.2 and np.median(image.get_alpha()[~sky]) == 1
+    before = len(figure.axes)
+    assert plot.maps(pixels, made.shape, order=made.order, kind="weights", ax=panels[1, 0]).shape == (2, 6)
+    assert len(figure.axes) == before and len(panels[1, 0].child_axes) == 12
+    display = pixels.plot("map", shape=made.shape, order=made.order, ax=panels[1, 1])
+    assert display.ax_ is panels[1, 1] and display.figure_ is figure
+    assert_array_equal(display.labels, pixels.labels_.reshape(made.shape, order=made.order))
+    assert isinstance(model.plot(), plot.SpectraDisplay) and isinstance(model.plot("convergence"), plot.ConvergenceDisplay)
+    for call in (
+        lambda: plot.spectra(model, names=["a"]),
+        lambda: plot.maps(pixels, made.shape, names=["a", "b"]),
+        lambda: plot.spectra(model, x=[1, 2]),
+        lambda: plot.maps(pixels, made.shape, kind="other"),
+        lambda: plot.maps(pixels, made.shape, kind="weights", ax=panels[0]),
+        lambda: model.plot("other"),
+    ):
+        with pytest.raises(ValueError, match="names were given for|a place for each|must be|axes were given"):
+            call()
+    plt.close("all")
+
+
+def test_without_matplotlib_it_is_said_how_to_get_it():
+    script = """
+import sys
+sys.modules["matplotlib"] = sys.modules["matplotlib.pyplot"] = None
+import numpy as np, orthant
+model = orthant.ONMF(2).fit(np.eye(3))
+for draw in (model.plot, lambda: orthant.plot.maps(model, (1, 3)), lambda: orthant.plot.convergence(model)):
+    try:
+        draw()
+    except ImportError as error:
+        assert "pip install orthant[plot]" in str(error)
+    else:
+        raise SystemExit("drawn without matplotlib")
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_matplotlib_is_imported_only_when_it_draws():

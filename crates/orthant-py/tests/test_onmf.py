@@ -1,6 +1,7 @@
 """What ONMF promises: feasible factors, honest attributes, transform in closed form."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -186,8 +187,15 @@ def test_refusals_are_clear(X):
             ONMF(**{"n_clusters": 3, **options}).fit(X)
 
     refused(r"Negative values in data passed to ONMF \(input X\)", X - 1)
-    refused("contains NaN", np.where(X == X.max(), np.nan, X))
-    refused("contains infinity", np.where(X == X.max(), np.inf, X))
+    row, column = np.argwhere(X == X.max())[0]
+    place = f"at row {row}, column {column}, counted from 0"
+    refused(f"contains NaN {place}. ONMF does not accept missing values: drop", np.where(X == X.max(), np.nan, X))
+    refused(f"contains infinity {place}", np.where(X == X.max(), np.inf, X))
+    refused(f"the first is -1 {place}. Set them to zero", np.where(X == X.max(), -1, X))
+    refused(f"contains NaN {place}", np.where(X == X.max(), np.nan, X), cluster="features")
+    refused(f"contains NaN {place}", sp.csc_array(np.where(X == X.max(), np.nan, X)))
+    names = [f"f{i}" for i in range(X.shape[1])]
+    refused(rf"column {column} \(f{column}\)", pd.DataFrame(np.where(X == X.max(), np.nan, X), columns=names))
     refused("n_samples=2 should be >= n_clusters=3", X[:2])
     refused("3 clusters need at least 3 nonzero points, there are 2", X * (np.arange(len(X)) < 2)[:, None])
     refused("n_clusters == 0, must be >= 1", n_clusters=0)
@@ -195,7 +203,8 @@ def test_refusals_are_clear(X):
     refused("'method' parameter of ONMF must be a str among {'best', 'onp-mf'", method="k-means")
     refused("'cluster' parameter", cluster="rows")
     refused("'polish' parameter", polish="yes")
-    refused("init: there is no start 'svdd'", init="svdd")
+    refused("'init' parameter of ONMF must be a str among {'auto', .* Got 'svdd' instead", init="svdd")
+    refused("'init' parameter .* call it and pass what it returns", init=lambda X, k, random_state: X[:k])
     refused("tol is not a parameter of method='em-onmf'", method="em-onmf", tol=0.1)
     refused("init: 4 labels for 450 points", init=[0, 1, 2, 0])
     refused("labels from 0 to 7", init=np.arange(450) % 8)
@@ -214,6 +223,13 @@ def test_refusals_are_clear(X):
         model.predict(X[:, :4])
     with pytest.raises(ValueError, match="Negative values"):
         model.transform(-X)
+    for method in (model.predict, model.transform, model.score):
+        with pytest.raises(ValueError, match="NaN at row 0, column 0"):
+            method(np.full((2, 10), np.nan))
+    parts = ONMF(n_clusters=3, cluster="features").fit(X)
+    for method in (parts.transform, parts.score):
+        with pytest.raises(ValueError, match="the first is -2 at row 1, column 3"):
+            method(np.where(np.arange(20).reshape(2, 10) == 13, -2, 1))
     with pytest.raises(ValueError, match="2 columns"):
         model.inverse_transform(X[:, :2])
 

@@ -2,14 +2,19 @@
 
 import json
 import os
+import pickle
 import subprocess
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.io
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import dump_svmlight_file
 
+import orthant
 from orthant import ONMF, SphericalKMeans
 
 PROGRAM = Path(os.environ.get("ORTHANT_PROGRAM", Path(__file__).parents[3] / "target/release/orthant"))
@@ -62,3 +67,77 @@ def test_the_same_answer(estimator, options, kind, X, counts, tmp_path):
     assert model.n_iter_ == summary["iterations"]
     if not model._of_features():
         assert_array_equal(model.components_, centroids.astype(model.components_.dtype))
+
+
+@pytest.mark.parametrize("kind", ["float64", "sparse"])
+@pytest.mark.parametrize("estimator, options", CASES, ids=[" ".join(map(str, options)) for _, options in CASES])
+def test_a_result_loads_as_a_fitted_estimator(estimator, options, kind, X, counts, tmp_path):
+    data = counts if kind == "sparse" else X
+    path = tmp_path / ("x.mtx" if kind == "sparse" else "x.npy")
+    scipy.io.mmwrite(path, data) if kind == "sparse" else np.save(path, data)
+    run(path, tmp_path / "out", *options)
+    loaded, fitted = orthant.load(tmp_path / "out"), estimator.fit(data)
+    assert type(loaded) is type(fitted)
+    assert_array_equal(loaded.labels_, fitted.labels_)
+    assert_allclose(loaded.components_, fitted.components_, atol=1e-15)
+    assert_allclose(loaded.weights_, fitted.weights_)
+    for name in ("relative_error_", "lower_bound_", "bound_", "energy_share_", "n_iter_", "converged_"):
+        assert getattr(loaded, name) == getattr(fitted, name), name
+    assert_allclose(loaded.reconstruction_err_, fitted.reconstruction_err_)
+    for name in ("n_clusters", "method", "max_iter", "tol", "growth", "random_state", "cluster"):
+        assert getattr(loaded, name, None) == getattr(fitted, name, None), name
+    assert_allclose(loaded.transform(data), fitted.transform(data), atol=1e-12)
+    assert_allclose(loaded.score(data), fitted.score(data))
+    if not fitted._of_features():
+        assert_array_equal(loaded.predict(data), fitted.predict(data))
+    again = pickle.loads(pickle.dumps(loaded))
+    assert_array_equal(again.labels_, loaded.labels_)
+    orthant.report(loaded, data, tmp_path / "page.html")
+    # With its parameters it can be fitted again.
+    assert_array_equal(clone(loaded).fit(data).labels_, fitted.labels_)
+
+
+def test_a_weighted_result_weights_new_samples(counts, tmp_path):
+    scipy.io.mmwrite(tmp_path / "x.mtx", counts)
+    run(tmp_path / "x.mtx", tmp_path / "out", "-k", 4, "--weighting", "tf-idf,unit")
+    model = orthant.load(tmp_path / "out")
+    assert_array_equal(model.predict(counts), ONMF(n_clusters=4, weighting="tf-idf,unit").fit(counts).predict(counts))
+
+
+def test_what_is_no_result_is_refused(X, tmp_path):
+    with pytest.raises(FileNotFoundError, match="is no result of orthant cluster --out"):
+        orthant.load(tmp_path)
+    np.save(tmp_path / "x.npy", X)
+    run(tmp_path / "x.npy", tmp_path / "out", "-k", 3)
+    whole = (tmp_path / "out" / "summary.json").read_text()
+    for broken, match in (("{", "summary.json"), ("[]", "is not the summary"), ("{}", "'algorithm' is missing")):
+        (tmp_path / "out" / "summary.json").write_text(broken)
+        with pytest.raises(ValueError, match=match):
+            orthant.load(tmp_path / "out")
+    (tmp_path / "out" / "summary.json").write_text(whole)
+    (tmp_path / "out" / "weights.npy").write_bytes(b"no array")
+    with pytest.raises(ValueError, match="weights.npy: cannot be read"):
+        orthant.load(tmp_path / "out")
+    run(tmp_path / "x.npy", tmp_path / "means", "-k", 3, "-a", "k-means")
+    with pytest.raises(ValueError, match="is a result of k-means"):
+        orthant.load(tmp_path / "means")
+
+
+def test_the_program_and_python_read_the_same_file(counts, tmp_path):
+    words = [f"w{i}" for i in range(counts.shape[1])]
+    dense = pd.DataFrame(counts.toarray(), columns=words, index=[f"d{i}" for i in range(counts.shape[0])])
+    dense.to_csv(tmp_path / "x.csv")
+    table = orthant.read(tmp_path / "x.csv")
+    assert table.feature_names == words and table.sample_names == list(dense.index) and table.format == "csv"
+    assert_array_equal(table.data, dense.to_numpy())
+    assert table.target is None
+    dump_svmlight_file(counts, np.arange(120) % 3, str(tmp_path / "x.svmlight"), zero_based=False)
+    sparse = orthant.read(str(tmp_path / "x.svmlight"), dtype="float32")
+    assert sparse.data.dtype == np.float32 and sparse.data.has_canonical_format
+    assert_allclose(sparse.data.toarray(), counts.toarray()[:, : sparse.data.shape[1]])
+    assert_array_equal(sparse.target, np.arange(120) % 3)
+    assert len(sparse.target_names) == 3
+    with pytest.raises(ValueError, match="format"):
+        orthant.read(tmp_path / "x.csv", format="xls")
+    with pytest.raises(OSError, match="nothing.mtx"):
+        orthant.read(tmp_path / "nothing.mtx")

@@ -12,8 +12,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from orthant import ONMF, SphericalKMeans
-from orthant._base import threads
+from orthant._base import METHODS, threads
 from orthant._progress import Bar
+
+ONMF_METHODS = [name for name, entry in METHODS.items() if not entry["signed"]]
 
 
 def test_a_callback_sees_every_iteration(X):
@@ -147,7 +149,8 @@ def test_joblib_in_processes_and_threads(X):
 def test_number_of_threads(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert threads(None) == threads(-1) >= 1
-    assert threads(3) == 3
+    assert threads(1) == 1
+    assert threads(10**6) == threads(2**70) == threads(-1)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     assert threads(None) == 1
     with pytest.raises(TypeError):
@@ -181,3 +184,70 @@ def test_the_bar_is_redrawn_on_a_terminal():
     assert all(text.startswith("\r") for text in bar.stream)
     assert "run 1/2, iteration 1, error 0.2500" in bar.stream[0]
     assert bar.stream[-1].endswith("\n") and "#" in bar.stream[-2]
+
+
+CHANGED = """
+import sys, warnings
+import numpy as np, scipy.sparse as sp
+from orthant import ONMF, OrthantError, SphericalKMeans
+warnings.simplefilter("ignore")
+kind, harm, *methods = sys.argv[1:]
+for method in methods:
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 30)) * (rng.random((300, 30)) < 0.3)
+    X = sp.csr_array(X) if kind == "sparse" else X
+    seen = []
+
+    def change(info):
+        seen.append(info)
+        if len(seen) != 3:
+            return
+        if harm == "indices":
+            X.indices[:], X.indptr[:] = 2**31 - 1, 2**31 - 1
+        else:
+            (X.data if kind == "sparse" else X)[...] = {"nan": np.nan, "negative": -1.0, "zero": 0.0}[harm]
+
+    if method == "spherical-k-means":
+        model = SphericalKMeans(5, init="random", n_init=3, callback=change)
+    else:
+        model = ONMF(5, method=method, callback=change)
+    try:
+        model.fit(X)
+        print("fitted")
+    except OrthantError as error:
+        assert "X was changed during the fit" in str(error)
+        print("refused")
+"""
+CHANGES = [("dense", harm) for harm in ("nan", "negative", "zero")] + [
+    ("sparse", harm) for harm in ("indices", "nan", "negative", "zero")
+]
+
+
+def changed(kind, harm, *methods):
+    command = [sys.executable, "-c", CHANGED, kind, harm, *methods]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("kind, harm", CHANGES)
+def test_data_that_change_during_a_fit_harm_nothing_but_the_answer(kind, harm):
+    methods = [*ONMF_METHODS, "spherical-k-means"]
+    if harm == "nan":
+        methods.remove("best")
+    assert changed(kind, harm, *methods) == ["refused" if harm == "nan" else "fitted"] * len(methods)
+
+
+def test_data_that_become_nan_end_the_default_method_too():
+    pytest.xfail("the library's SVD of k x k numbers that are not finite has no limit of iterations: it hangs")
+    assert changed("dense", "nan", "best") == ["refused"]
+
+
+def test_sparse_data_whose_indices_change_give_the_answer_of_before(counts):
+    expected = ONMF(n_clusters=4).fit(counts)
+    X = counts.copy()
+
+    def change(info):
+        X.indices[:], X.indptr[:] = 2**31 - 1, 2**31 - 1
+
+    assert_array_equal(ONMF(n_clusters=4, callback=change).fit(X).components_, expected.components_)

@@ -83,7 +83,7 @@ def test_k_means_of_the_library_is_that_of_scikit_learn(blobs):
     assert_allclose(ours["objective"], theirs.inertia_)
     order = np.lexsort(theirs.cluster_centers_.T)
     assert_allclose(ours["centroids"][np.lexsort(ours["centroids"].T)], theirs.cluster_centers_[order])
-    labels, _, _ = _orthant.apply(blobs, ours["centroids"], ours["rule"])
+    labels, _, _ = _orthant.apply(blobs, ours["centroids"], ours["rule"], signed=True)
     assert_array_equal(labels, ours["labels"])
     best = _orthant.fit(blobs, 4, "k-means", values=[], start="residual", runs=10)
     assert best["objective"] <= KMeans(n_clusters=4, n_init=10, random_state=0).fit(blobs).inertia_ * (1 + 1e-6)

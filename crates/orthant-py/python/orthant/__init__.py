@@ -13,24 +13,31 @@ Examples
 """
 
 from . import datasets, metrics, plot
+from ._consensus import Consensus, consensus
+from ._files import load, read
 from ._onmf import ONMF
-from ._orthant import OrthantError, version
+from ._orthant import OrthantError as OrthantError
+from ._orthant import version
 from ._report import report
 from ._spherical_k_means import SphericalKMeans
 from ._study import Advice, Choice, advise, choose_k
 
-__version__ = version()
+__version__: str = version()
 __all__ = [
     "ONMF",
     "SphericalKMeans",
     "Advice",
     "Choice",
+    "Consensus",
     "OrthantError",
     "advise",
     "choose_k",
+    "consensus",
     "datasets",
+    "load",
     "metrics",
     "plot",
+    "read",
     "report",
     "__version__",
 ]

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import html
 import numbers
 import os
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state, check_scalar
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_non_negative, validate_data
+from sklearn.utils.validation import (
+    _check_n_features,
+    _check_sample_weight,
+    check_is_fitted,
+    check_non_negative,
+    validate_data,
+)
 
 from . import _orthant
+from ._inputs import feature_names, in_memory, joined, named_entries, parts
 from ._progress import Bar
+from ._typing import Bound, Labels, MatrixLike, NDArray, Real
 
 #: The table of methods by name, as the library has it.
 METHODS = {entry["name"]: entry for entry in _orthant.methods()}
@@ -27,7 +37,8 @@ def threads(n_jobs: int | None) -> int:
     """How many threads ``n_jobs`` means.
 
     None is all processors, as with scikit-learn's own parallel estimators, unless OMP_NUM_THREADS says
-    otherwise (joblib sets it in its workers, so that they do not crowd each other out).
+    otherwise (joblib sets it in its workers, so that they do not crowd each other out). More threads than
+    there are processors only wait for one another: no more are started.
     """
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
@@ -36,10 +47,10 @@ def threads(n_jobs: int | None) -> int:
     check_scalar(n_jobs, "n_jobs", numbers.Integral)
     if n_jobs == 0:
         raise ValueError("n_jobs == 0 has no meaning")
-    return int(n_jobs) if n_jobs > 0 else max(1, available + 1 + int(n_jobs))
+    return min(available, int(n_jobs)) if n_jobs > 0 else max(1, available + 1 + int(n_jobs))
 
 
-def seed(random_state) -> int:
+def seed(random_state: Any) -> int:
     """The seed that ``random_state`` stands for: an int is itself, anything else draws one."""
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
         check_scalar(random_state, "random_state", numbers.Integral, min_val=0, max_val=2**64 - 1)
@@ -47,17 +58,21 @@ def seed(random_state) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def parts(points):
-    """Points as the compiled part takes them: arrays as they are, CSR matrices by their parts."""
-    if not sp.issparse(points):
-        return points
-    if not points.has_canonical_format:
-        points = points.copy()
-        points.sum_duplicates()
-    indptr, indices = points.indptr, points.indices
-    if indptr.dtype != indices.dtype:
-        indptr = indptr.astype(indices.dtype)
-    return (indptr, indices, points.data, points.shape[1])
+def compact(labels: Labels) -> NDArray[Any]:
+    """The same labels in the smallest type that holds them."""
+    most = int(labels.max(initial=0))
+    kind = next(kind for kind in (np.int8, np.int16, np.int32) if most <= np.iinfo(kind).max)
+    return labels.astype(kind)
+
+
+def kept(array: Real, dtype: Any) -> Real:
+    """In the data's own format, unless that is float32 and too narrow for the numbers."""
+    if dtype == np.float32:
+        size = np.abs(array).max(initial=0.0)
+        limits = np.finfo(np.float32)
+        if size != 0 and not limits.tiny <= size <= limits.max:
+            return array
+    return array.astype(dtype, copy=False)
 
 
 class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -65,12 +80,31 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     _signed = False
 
+    labels_: Labels
+    weights_: Real
+    components_: Real
+    cluster_centers_: Real
+    n_iter_: int
+    converged_: bool
+    relative_error_: float
+    reconstruction_err_: float
+    lower_bound_: float
+    bound_: Bound
+    at_most_above_best_: float | None
+    energy_share_: float
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    #: What the compiled part returned; its arrays are in full precision whatever the data's.
+    _fitted: dict[str, Any]
+    #: The steps of weighting with what they learned: a factor for each feature, or None.
+    _learned: list[tuple[str, Any]]
+
     # What subclasses differ in.
 
     def _method(self) -> str:
         raise NotImplementedError
 
-    def _values(self) -> dict:
+    def _values(self) -> dict[str, Any]:
         """The method's parameters that were set, by their Python names."""
         return {"max_iter": self.max_iter}
 
@@ -80,12 +114,12 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _polish(self) -> list[str]:
         return []
 
-    def _time(self):
+    def _time(self) -> float | None:
         return None
 
     # Checks.
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_scalar(self.n_clusters, "n_clusters", numbers.Integral, min_val=1)
         check_scalar(self.n_init, "n_init", numbers.Integral, min_val=1)
         if self.max_iter is not None:
@@ -129,11 +163,18 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             values.append((known[name]["key"], float(value)))
         return values
 
-    def _check_init(self) -> dict:
+    def _check_init(self) -> dict[str, Any]:
         """The start as arguments for the compiled part."""
-        if isinstance(self.init, str):
+        starts = ["auto", *(name for name, _ in _orthant.starts())]
+        if isinstance(self.init, str) and self.init in starts:
             return {"start": None if self.init == "auto" else self.init}
-        init = np.asarray(self.init)
+        init = np.asarray(None if callable(self.init) else self.init)
+        if init.ndim not in (1, 2):
+            raise ValueError(
+                f"The 'init' parameter of {type(self).__name__} must be a str among "
+                f"{{{', '.join(map(repr, starts))}}} or an array of labels or directions. Got {self.init!r} instead"
+                + ("; call it and pass what it returns." if callable(self.init) else ".")
+            )
         if init.ndim == 1:
             if not np.issubdtype(init.dtype, np.integer):
                 raise ValueError(f"init holds labels of dtype {init.dtype}: labels are whole numbers.")
@@ -148,25 +189,72 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             check_non_negative(init, f"{type(self).__name__} (input init)")
         return {"centroids": init}
 
-    def _check_X(self, X, *, reset: bool):
+    def _check_weighting(self) -> list[str]:
+        """The steps of weighting, in order."""
+        if self.weighting is None:
+            return []
+        steps = self.weighting.split(",") if isinstance(self.weighting, str) else list(self.weighting)
+        known = _orthant.weightings()
+        if not all(step in known for step in steps):
+            raise ValueError(
+                f"The 'weighting' parameter of {type(self).__name__} must be None or of "
+                f"{{{', '.join(map(repr, known))}}}. Got {self.weighting!r} instead."
+            )
+        if self._of_features():
+            raise ValueError("weighting is of samples: with cluster='features' weight X before it is passed.")
+        return steps
+
+    def _check_X(self, X: MatrixLike, *, reset: bool) -> Any:
         of_features = self._of_features()
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csc" if of_features else "csr",
-            dtype=[np.float64, np.float32],
+        names = feature_names(X)
+        options: dict[str, Any] = {
+            "accept_sparse": "csc" if of_features else "csr",
+            "dtype": [np.float64, np.float32],
             # A transposed array in Fortran's order is one in C's.
-            order="F" if of_features else "C",
-        )
-        if not self._signed:
-            check_non_negative(X, f"{type(self).__name__} (input X)")
+            "order": "F" if of_features else "C",
+            # The compiled part looks at every entry anyway, and says where a wrong one is.
+            "ensure_all_finite": False,
+        }
+        X = in_memory(X)
+        if names is None:
+            return validate_data(self, X, reset=reset, **options)
+        X = check_array(X, estimator=self, input_name="X", **options)
+        _check_n_features(self, X, reset)
+        if reset:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif list(getattr(self, "feature_names_in_", names)) != names:
+            raise ValueError(
+                "The feature names should match those that were passed during fit: X has other var_names, or has "
+                "them in another order."
+            )
         return X
+
+    def _named_entries(self) -> Any:
+        return named_entries(
+            type(self).__name__,
+            transposed=self._of_features(),
+            signed=self._signed,
+            names=getattr(self, "feature_names_in_", None),
+        )
+
+    def _weighted(self, X: Any, *, learn: bool = False) -> Any:
+        """Samples with the weighting, learned from them or in the fit."""
+        steps = self._check_weighting() if learn else [name for name, _ in self._learned]
+        learned = None if learn else [factors for _, factors in self._learned]
+        if learn:
+            self._learned = []
+        if not steps:
+            return X
+        weighted, learned = _orthant.weigh(parts(X), steps, learned)
+        if learn:
+            self._learned = list(zip(steps, learned))
+        return joined(weighted)
 
     # Fitting.
 
-    def _fit(self, X, sample_weight):
+    def _fit(self, X: MatrixLike, sample_weight: Any) -> Any:
         self._check_parameters()
+        self._check_weighting()
         X = self._check_X(X, reset=True)
         n_points = X.shape[1] if self._of_features() else X.shape[0]
         if n_points < self.n_clusters:
@@ -181,22 +269,24 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         values = self._check_values(name)
 
         watch, interval, bar = self._watch(name, dict(values))
-        fitted = _orthant.fit(
-            parts(X.T if self._of_features() else X),
-            int(self.n_clusters),
-            name,
-            values=values,
-            **self._check_init(),
-            runs=int(self.n_init),
-            seed=seed(self.random_state),
-            polish=self._polish(),
-            time=self._time(),
-            certificate=self.certificate,
-            weights=weights,
-            threads=threads(self.n_jobs),
-            watch=watch,
-            interval=interval,
-        )
+        start = self._check_init()
+        with self._named_entries():
+            fitted = _orthant.fit(
+                parts(X.T if self._of_features() else self._weighted(X, learn=True)),
+                int(self.n_clusters),
+                name,
+                values=values,
+                **start,
+                runs=int(self.n_init),
+                seed=seed(self.random_state),
+                polish=self._polish(),
+                time=self._time(),
+                certificate=self.certificate,
+                weights=weights,
+                threads=threads(self.n_jobs),
+                watch=watch,
+                interval=interval,
+            )
         self._set_fitted(fitted, X, weights)
         if bar is not None:
             bar.close(f"{fitted['stop']} after {self.n_iter_} iterations, error {self.relative_error_:.4f}")
@@ -211,7 +301,7 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
         return self
 
-    def _watch(self, method: str, values: dict):
+    def _watch(self, method: str, values: dict[str, float]) -> tuple[Callable[..., Any] | None, float, Bar | None]:
         """What is called during the fit, how often at most (seconds), and the bar."""
         bar = None
         if self.verbose:
@@ -223,30 +313,30 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if bar is None:
             return callback, 0.0, None
 
-        def both(info):
+        def both(info: dict[str, Any]) -> Any:
             bar(info)
             return callback(info)
 
         return both, 0.0, bar
 
-    def _set_fitted(self, fitted: dict, X, weights):
-        def kept(array):
-            return array.astype(X.dtype, copy=False)
-
-        self.labels_ = fitted["labels"]
-        self.weights_ = kept(fitted["strengths"])
-        # In full precision whatever the data's: for new samples, and for reports.
+    def _set_fitted(self, fitted: dict[str, Any], X: Any, weights: Real | None) -> None:
         self._fitted = {name: value for name, value in fitted.items() if name != "exception"}
-        self.cluster_centers_ = kept(self._centers())
+        # What is the same is kept once.
+        if np.array_equal(fitted["centroids"], fitted["directions"]):
+            self._fitted["centroids"] = fitted["directions"]
+        for run in fitted["runs"]:
+            run["labels"] = compact(run["labels"])
+        self.labels_ = fitted["labels"]
+        self.weights_ = kept(fitted["strengths"], X.dtype)
+        self.cluster_centers_ = kept(self._centers(), X.dtype)
         if self._of_features():
             self.components_ = np.zeros((self.n_clusters, X.shape[1]), dtype=X.dtype)
             has = self.labels_ >= 0
             self.components_[self.labels_[has], np.flatnonzero(has)] = self.weights_[has]
         else:
-            self.components_ = kept(fitted["components"])
+            self.components_ = kept(fitted["components"], X.dtype)
         self.n_iter_ = fitted["n_iter"]
         self.converged_ = fitted["converged"]
-        self.history_ = fitted["runs"][fitted["best_run"]]["stages"]
         self.relative_error_ = fitted["relative_error"]
         self.reconstruction_err_ = fitted["relative_error"] * fitted["norm"]
         self.lower_bound_ = fitted["lower_bound"]
@@ -254,43 +344,93 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.at_most_above_best_ = fitted["at_most_above_best"]
         self.energy_share_ = fitted["energy_share"]
 
-    def _centers(self):
+    def _centers(self) -> Real:
         return self._fitted["directions"]
 
+    def _history(self, run: dict[str, Any]) -> list[dict[str, Any]]:
+        """The stages of a run, with objectives in the data's own units."""
+
+        def stage(of: dict[str, Any]) -> dict[str, Any]:
+            objective = of["objective"]
+            # One division at a time: the square of the scale may be out of range where the quotient is not.
+            with np.errstate(over="ignore", under="ignore"):
+                for _ in range(of["degree"]):
+                    objective = objective / self._fitted["scale"]
+            shown = ("method", "stop", "relative_error", "residual")
+            return {**{name: of[name] for name in shown}, "objective": objective}
+
+        return [stage(of) for of in run["stages"]]
+
     @property
-    def _n_features_out(self):
+    def history_(self) -> list[dict[str, Any]]:
+        """For each stage of the best run its method, why it ended, and every iteration."""
+        fitted = self._of_fit("history_")
+        return self._history(fitted["runs"][fitted["best_run"]])
+
+    @property
+    def runs_(self) -> list[dict[str, Any]]:
+        """Labels and error of every run, in order."""
+        return [
+            {
+                "labels": run["labels"],
+                "relative_error": run["relative_error"],
+                "objective": run["objective"],
+                "n_iter": sum(len(stage["objective"]) for stage in run["stages"]),
+                "history": self._history(run),
+            }
+            for run in self._of_fit("runs_")["runs"]
+        ]
+
+    def _of_fit(self, name: str) -> dict[str, Any]:
+        if "_fitted" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted")
+        return self._fitted
+
+    @property
+    def _n_features_out(self) -> int:
         return self.components_.shape[0]
 
     # Applying.
 
-    def _apply(self, X, *, directions=True, weights=None):
-        return _orthant.apply(
-            parts(X),
-            self._fitted["centroids"],
-            self._fitted["rule"],
-            directions=self._fitted["directions"] if directions else None,
-            weights=weights,
-            threads=threads(self.n_jobs),
-        )
+    def _apply(
+        self, X: Any, *, directions: bool = True, weights: Real | None = None
+    ) -> tuple[Labels, Real, float]:
+        """Labels; strengths in units of the components' lengths; the squared error."""
+        with self._named_entries():
+            return _orthant.apply(
+                parts(self._weighted(X)),
+                self._fitted["centroids"],
+                self._fitted["rule"],
+                signed=self._signed,
+                directions=self._fitted["directions"] if directions else None,
+                lengths=self._fitted["lengths"] if directions else None,
+                weights=weights,
+                threads=threads(self.n_jobs),
+            )
 
-    def _labels_of(self, X):
+    def _labels_of(self, X: MatrixLike) -> Labels:
         check_is_fitted(self)
         return self._apply(self._check_X(X, reset=False), directions=False)[0]
 
-    def _transform(self, X):
+    def _transform(self, X: MatrixLike) -> Real:
         check_is_fitted(self)
         X = self._check_X(X, reset=False)
         if self._of_features():
+            self._check_entries(X)
             # The rows of components_ are orthonormal, so least squares is a product.
             return np.asarray(X @ self.components_.T)
         labels, strengths, _ = self._apply(X)
         W = np.zeros((X.shape[0], self._n_features_out), dtype=X.dtype)
         has = labels >= 0
-        lengths = np.linalg.norm(self._fitted["components"], axis=1)
-        W[np.flatnonzero(has), labels[has]] = strengths[has] / lengths[labels[has]]
+        W[np.flatnonzero(has), labels[has]] = strengths[has]
         return W
 
-    def inverse_transform(self, X):
+    def _check_entries(self, X: Any) -> None:
+        """For what is computed here: entries that the compiled part would refuse."""
+        with self._named_entries():
+            _orthant.check(parts(X.T if self._of_features() else X), signed=self._signed)
+
+    def inverse_transform(self, X: MatrixLike) -> Real:
         """Go back from the transformed space: ``X @ components_``.
 
         Parameters
@@ -311,19 +451,70 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
         return np.asarray(X @ self.components_)
 
+    # Pictures.
+
+    def plot(self, what: str = "directions", **options: Any) -> Any:
+        """Draw the fitted estimator.
+
+        Parameters
+        ----------
+        what : {"directions", "map", "convergence"}, default="directions"
+            The direction of each cluster over the features; the clusters as an image, which needs ``shape=``;
+            or what each iteration reached.
+        **options
+            For the `from_estimator` of `orthant.plot.SpectraDisplay`, `ClusterMapDisplay` or
+            `ConvergenceDisplay`.
+
+        Returns
+        -------
+        display : object
+            The display, with `ax_` and `figure_`.
+        """
+        from . import plot
+
+        displays = {
+            "directions": plot.SpectraDisplay,
+            "map": plot.ClusterMapDisplay,
+            "convergence": plot.ConvergenceDisplay,
+        }
+        if what not in displays:
+            raise ValueError(f"what must be one of {', '.join(map(repr, displays))}, got {what!r}.")
+        return displays[what].from_estimator(self, **options)
+
+    def _html_repr(self) -> str:
+        """scikit-learn's diagram, and under it what a fit found."""
+        diagram: str = super()._html_repr()
+        if "_fitted" not in vars(self):
+            return diagram
+        sizes = np.bincount(self.labels_[self.labels_ >= 0], minlength=len(self._fitted["energy"]))
+        shown = 12
+        clusters = "".join(
+            f"<tr><td>{i}</td><td>{size}</td><td>{energy:.1%}</td></tr>"
+            for i, (size, energy) in enumerate(zip(sizes[:shown], self._fitted["energy"]))
+        )
+        more = f"<p>{len(sizes) - shown} more clusters</p>" if len(sizes) > shown else ""
+        above = self.at_most_above_best_
+        bound = "" if above is None else f", at most {above:.1%} above the best possible"
+        return (
+            f"{diagram}<p>{html.escape(self._fitted['method'])}: {html.escape(self._fitted['stop'])} after "
+            f"{self.n_iter_} iterations, relative error {self.relative_error_:.4f}{bound}</p>"
+            "<table><thead><tr><th>cluster</th><th>points</th><th>explains</th></tr></thead>"
+            f"<tbody>{clusters}</tbody></table>{more}"
+        )
+
     # Conventions.
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = not self._signed
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_orthant_version": _VERSION}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         version = state.pop("_orthant_version", None)
         if version is None or version.split(".")[:2] != _VERSION.split(".")[:2]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from sklearn.utils import check_scalar
@@ -11,9 +13,32 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _orthant
 from ._base import METHODS, Clustering
+from ._typing import (
+    ArrayLike,
+    Certificate,
+    Effort,
+    Labels,
+    MatrixLike,
+    Method,
+    Polish,
+    RandomState,
+    Real,
+    Start,
+    Weighting,
+)
+
+Self = TypeVar("Self", bound="ONMF")
+
+if TYPE_CHECKING:
+    Decorated = TypeVar("Decorated")
+
+    def _available_if(check: Callable[[Any], bool]) -> Callable[[Decorated], Decorated]: ...
+
+else:
+    _available_if = available_if
 
 
-def _of_samples(estimator) -> bool:
+def _of_samples(estimator: ONMF) -> bool:
     if estimator._of_features():
         raise AttributeError("with cluster='features' it is the features that have labels: see labels_")
     return True
@@ -74,9 +99,22 @@ class ONMF(Clustering):
         overlap, such as groups of pixels or voxels, `labels_` has an entry for each feature, and there is
         no `predict`.
 
-    alpha, rho, growth, scale : float, default=None
-        Parameters of "onp-mf": the step of the multipliers, the penalty and its growth, and the Frobenius
-        norm that the data are treated as if they had. None is the paper's value (for `scale`: the data's).
+    weighting : {"tf-idf", "unit"}, sequence of them or None, default=None
+        What happens to X first, in order, also as "tf-idf,unit": rare features count more, or every sample is
+        divided by its norm. New samples are weighted by what was learned in the fit; factors and errors are of
+        the weighted data. The weighted data are a copy.
+
+    alpha : float, default=None
+        Parameter of "onp-mf": the step of the multipliers; None is the paper's.
+
+    rho : float, default=None
+        Parameter of "onp-mf": the penalty; None is the paper's.
+
+    growth : float, default=None
+        Parameter of "onp-mf": the growth of the penalty; None is the paper's.
+
+    scale : float, default=None
+        Parameter of "onp-mf": the Frobenius norm that the data are treated as if they had; None is their own.
 
     floor : float, default=None
         Parameter of "chnmf" and "o-pnmf": entries do not fall below it.
@@ -88,7 +126,8 @@ class ONMF(Clustering):
         An int is the seed (the program's ``--seed``): the same data then give the same bits. None draws one.
 
     n_jobs : int, default=None
-        Number of threads; None is all processors (or OMP_NUM_THREADS). The result does not depend on it.
+        Number of threads, at most one for each processor; None is all processors (or OMP_NUM_THREADS). The
+        result does not depend on it.
 
     verbose : int, default=0
         1 draws a bar.
@@ -146,6 +185,10 @@ class ONMF(Clustering):
         For each stage of the best run its `method`, why it ended (`stop`), the `relative_error` of the best
         partition by then, and the `objective` and `residual` of every iteration.
 
+    runs_ : list of dict
+        For each run its `labels` (in the smallest type that holds them), `relative_error`, `objective`, `n_iter`
+        and `history`; `orthant.consensus` says what the runs agree on.
+
     n_features_in_ : int
         Number of features seen during fit.
 
@@ -155,13 +198,16 @@ class ONMF(Clustering):
     See Also
     --------
     SphericalKMeans : Clusters by angle alone; takes data of any sign.
+    consensus : What the runs of a fit agree on.
     sklearn.decomposition.NMF : Factors that are not orthogonal.
 
     Notes
     -----
     Arrays in C order (with ``cluster="features"``: in Fortran order) of float32 or float64, and CSR (CSC)
-    matrices with int32 or int64 indices in canonical format, are used as they are, memory maps included.
-    Anything else is converted once.
+    matrices with int32 or int64 indices in canonical format, are used as they are, memory maps included; of
+    sparse matrices the indices are copied, so that nothing that happens to X during the fit can harm. Anything
+    else is converted once. AnnData are their `X`; HDF5 data sets in one piece are mapped; what would have to be
+    read whole (zarr, dask, chunks) is refused with what to pass.
 
     Beside the data a fit needs, in bytes: ``24 n k`` for "best" and "onp-mf", ``8 n k`` for "chnmf" and
     "o-pnmf", and ``4 n`` for each run of "em-onmf", for n points and k clusters.
@@ -173,9 +219,7 @@ class ONMF(Clustering):
 
     Examples
     --------
-    >>> import numbers
-
-import numpy as np
+    >>> import numpy as np
     >>> from orthant import ONMF
     >>> X = np.array([[1, 0, 0], [4, 0, 0], [0, 2, 2], [0, 1, 1], [0, 0, 0]])
     >>> model = ONMF(n_clusters=2).fit(X)
@@ -191,31 +235,34 @@ import numpy as np
     True
     """
 
+    n_relabelled_: int
+
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        method="best",
-        init="auto",
-        n_init=1,
-        max_iter=None,
-        tol=None,
-        polish=None,
-        effort=None,
-        time=None,
-        certificate="singular",
-        cluster="samples",
-        alpha=None,
-        rho=None,
-        growth=None,
-        scale=None,
-        floor=None,
-        smoothing=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-        callback=None,
-    ):
+        method: Method = "best",
+        init: Start | ArrayLike = "auto",
+        n_init: int = 1,
+        max_iter: int | None = None,
+        tol: float | None = None,
+        polish: Polish | str | Sequence[Polish] | None = None,
+        effort: Effort | None = None,
+        time: float | None = None,
+        certificate: Certificate = "singular",
+        cluster: Literal["samples", "features"] = "samples",
+        weighting: Weighting | str | Sequence[Weighting] | None = None,
+        alpha: float | None = None,
+        rho: float | None = None,
+        growth: float | None = None,
+        scale: float | None = None,
+        floor: float | None = None,
+        smoothing: float | None = None,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[dict[str, Any]], object] | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.method = method
         self.init = init
@@ -227,6 +274,7 @@ import numpy as np
         self.time = time
         self.certificate = certificate
         self.cluster = cluster
+        self.weighting = weighting
         self.alpha = alpha
         self.rho = rho
         self.growth = growth
@@ -238,7 +286,7 @@ import numpy as np
         self.verbose = verbose
         self.callback = callback
 
-    def _method(self):
+    def _method(self) -> str:
         known = [name for name, entry in METHODS.items() if not entry["signed"]]
         if self.method not in known:
             raise ValueError(
@@ -247,11 +295,11 @@ import numpy as np
             )
         return self.method
 
-    def _values(self):
+    def _values(self) -> dict[str, Any]:
         names = ("max_iter", "tol", "effort", "alpha", "rho", "growth", "scale", "floor", "smoothing")
         return {name: getattr(self, name) for name in names}
 
-    def _polish(self):
+    def _polish(self) -> list[str]:
         if self.polish is None:
             return []
         steps = self.polish.split(",") if isinstance(self.polish, str) else list(self.polish)
@@ -263,16 +311,16 @@ import numpy as np
             )
         return steps
 
-    def _time(self):
+    def _time(self) -> float | None:
         if self.time is not None:
             check_scalar(self.time, "time", numbers.Real, min_val=0, include_boundaries="neither")
         return self.time
 
-    def _set_fitted(self, fitted, X, weights):
+    def _set_fitted(self, fitted: dict[str, Any], X: Any, weights: Real | None) -> None:
         super()._set_fitted(fitted, X, weights)
         self.n_relabelled_ = fitted["relabelled"]
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self: Self, X: MatrixLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the factors of X.
 
         Parameters
@@ -291,7 +339,7 @@ import numpy as np
         """
         return self._fit(X, sample_weight)
 
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit_predict(self, X: MatrixLike, y: object = None, sample_weight: ArrayLike | None = None) -> Labels:
         """Fit, and return `labels_`.
 
         Parameters
@@ -310,7 +358,7 @@ import numpy as np
         """
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def fit_transform(self, X, y=None, sample_weight=None):
+    def fit_transform(self, X: MatrixLike, y: object = None, sample_weight: ArrayLike | None = None) -> Real:
         """Fit, and return ``transform(X)``.
 
         Parameters
@@ -329,7 +377,7 @@ import numpy as np
         """
         return self.fit(X, sample_weight=sample_weight)._transform(X)
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> Real:
         """The best W for given samples, in closed form.
 
         Each sample is assigned to the direction with which it has the largest product; with
@@ -347,8 +395,8 @@ import numpy as np
         """
         return self._transform(X)
 
-    @available_if(_of_samples)
-    def predict(self, X):
+    @_available_if(_of_samples)
+    def predict(self, X: MatrixLike) -> Labels:
         """The cluster of each sample.
 
         Parameters
@@ -363,7 +411,7 @@ import numpy as np
         """
         return self._labels_of(X)
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: MatrixLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """The negative squared error, ``-||X - transform(X) @ components_||_F ** 2``.
 
         Parameters
@@ -387,6 +435,7 @@ import numpy as np
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if not self._of_features():
             return -self._apply(X, weights=weights)[2]
+        self._check_entries(X)
         total = 0.0
         rows = max(1, 2**22 // X.shape[1])
         X = X.tocsr() if hasattr(X, "tocsr") else X
@@ -394,6 +443,7 @@ import numpy as np
             block = X[begin : begin + rows]
             block = block.toarray() if hasattr(block, "toarray") else block
             left = block - (block @ self.components_.T) @ self.components_
-            squares = np.einsum("ij,ij->i", left, left, dtype=np.float64)
+            with np.errstate(over="ignore", under="ignore"):
+                squares = np.einsum("ij,ij->i", left, left, dtype=np.float64)
             total += squares.sum() if weights is None else squares @ weights[begin : begin + rows]
         return -float(total)

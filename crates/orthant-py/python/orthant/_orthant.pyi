@@ -1,5 +1,6 @@
 """The compiled part: it converts arguments and results; the estimators are in Python."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypedDict
 
@@ -14,10 +15,15 @@ _Rule = Literal["power", "cosine", "euclid", "kl"]
 
 class OrthantError(RuntimeError): ...
 
+#: Its arguments are the entry as text, its row and its column.
+class EntryError(ValueError): ...
+
 class _Stage(TypedDict):
     method: str
     #: The method whose objective it lowers.
     aim: str
+    #: The power of `scale` that the objective is to be divided by.
+    degree: int
     #: Of the best partition when it had ended.
     relative_error: float
     stop: Literal["converged", "max-iterations", "cancelled", "out-of-time"]
@@ -30,7 +36,7 @@ class _Run(TypedDict):
     relative_error: float
     negativity: float
     orthogonality: float
-    labels: NDArray[np.int32]
+    labels: NDArray[np.int32] | NDArray[np.int16] | NDArray[np.int8]
 
 class _Fitted(TypedDict):
     method: str
@@ -57,6 +63,8 @@ class _Fitted(TypedDict):
     components: NDArray[np.float64]
     directions: NDArray[np.float64]
     centroids: NDArray[np.float64]
+    #: Of the columns of U.
+    lengths: NDArray[np.float64]
     energy: NDArray[np.float64]
     refilled: list[int]
     relabelled: int
@@ -92,6 +100,18 @@ class _Method(TypedDict):
     starts: list[str]
     parameters: dict[str, _Parameter]
 
+class _File(TypedDict):
+    data: Any
+    truth: list[str] | None
+    feature_names: list[str] | None
+    sample_names: list[str] | None
+    shape: tuple[int, int] | None
+    feature_shape: tuple[int, int] | None
+    order: Literal["C", "F"] | None
+    wavelengths: NDArray[np.float64] | None
+    format: str
+    notes: list[str]
+
 class _Made(TypedDict):
     data: Any
     target: NDArray[np.int64]
@@ -104,6 +124,7 @@ class _Made(TypedDict):
 def version() -> str: ...
 def polishes() -> list[str]: ...
 def certificates() -> list[str]: ...
+def weightings() -> list[str]: ...
 def methods() -> list[_Method]: ...
 def starts() -> list[tuple[str, str]]: ...
 def fit(
@@ -130,10 +151,31 @@ def apply(
     centroids: NDArray[np.float64],
     rule: str,
     *,
+    signed: bool,
     directions: NDArray[np.float64] | None = None,
+    lengths: NDArray[np.float64] | None = None,
     weights: NDArray[np.float64] | None = None,
     threads: int = 1,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], float]: ...
+def angles(
+    x: _Samples,
+    centroids: NDArray[np.float64],
+    *,
+    weights: NDArray[np.float64] | None = None,
+    threads: int = 1,
+) -> float: ...
+def check(x: _Samples, *, signed: bool) -> None: ...
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    variable: str | None = None,
+    single_precision: bool | None = None,
+    header: bool | None = None,
+) -> _File: ...
+def weigh(
+    x: _Samples, steps: Sequence[str], learned: Sequence[Sequence[float] | None] | None = None
+) -> tuple[Any, list[list[float] | None]]: ...
 def report(
     x: _Samples,
     fitted: _Fitted,

@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 import sys
 import time
+from typing import Any
 
 _WIDTH = 24
 
 
-def _redraws(stream) -> bool:
+def _redraws(stream: Any) -> bool:
     """Whether a carriage return takes the stream back to the beginning of the line."""
     return bool(getattr(stream, "isatty", bool)()) or "ipykernel" in type(stream).__module__
 
@@ -22,7 +23,7 @@ class Bar:
     come on its way (in logarithms) to the tolerance, or the iterations on theirs to the limit.
     """
 
-    def __init__(self, name: str, tol: float | None, stream=None):
+    def __init__(self, name: str, tol: float | None, stream: Any = None) -> None:
         self.stream = sys.stdout if stream is None else stream
         self.name, self.tol = name, tol
         self.redraws = _redraws(self.stream)
@@ -31,7 +32,7 @@ class Bar:
         self.done = 0.0
         self.length = 0
 
-    def __call__(self, info: dict) -> None:
+    def __call__(self, info: dict[str, Any]) -> None:
         now = time.monotonic()
         self.done = max(self.done, self._share(info))
         if self.redraws or now - self.drawn >= 10:
@@ -43,7 +44,7 @@ class Bar:
         seconds = time.monotonic() - self.begun
         self._write(f"{self.name}: {summary}, {seconds:.1f} s", last=True)
 
-    def _share(self, info: dict) -> float:
+    def _share(self, info: dict[str, Any]) -> float:
         # Of a search in stages the share of those that have ended.
         within = info["n_iter"] / info["max_iter"] if info["max_iter"] else info["share"] or 0.0
         residual = info["residual"]
@@ -55,7 +56,7 @@ class Bar:
         runs = info["n_runs"]
         return min(1.0, info["n_ended"] / runs + within / runs)
 
-    def _line(self, info: dict, seconds: float) -> str:
+    def _line(self, info: dict[str, Any], seconds: float) -> str:
         full = int(self.done * _WIDTH)
         bar = "#" * full + "-" * (_WIDTH - full)
         run = f" run {info['run'] + 1}/{info['n_runs']}," if info["n_runs"] > 1 else ""

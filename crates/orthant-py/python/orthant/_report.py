@@ -5,32 +5,37 @@ from __future__ import annotations
 import datetime
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _orthant
-from ._base import parts, threads
+from ._base import Clustering, threads
+from ._inputs import parts
+from ._typing import ArrayLike, Labels, MatrixLike, Scan
+from ._typing import Path as PathLike
 
 
 def report(
-    model,
-    X,
-    path,
+    model: Clustering,
+    X: MatrixLike,
+    path: PathLike,
     *,
-    y=None,
-    title="X",
-    sample_names=None,
-    feature_names=None,
-    shape=None,
-    feature_shape=None,
-    order="C",
-    wavelengths=None,
-    target_names=None,
-    sample_weight=None,
-):
+    y: ArrayLike | None = None,
+    title: str = "X",
+    sample_names: Iterable[object] | None = None,
+    feature_names: Iterable[object] | None = None,
+    shape: tuple[int, int] | None = None,
+    feature_shape: tuple[int, int] | None = None,
+    order: Scan = "C",
+    wavelengths: ArrayLike | None = None,
+    target_names: Iterable[object] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Path:
     """Write a page about a fitted estimator: one HTML file that loads nothing.
 
     Parameters
@@ -45,8 +50,10 @@ def report(
         The true class of each point, where it is known.
     title : str, default="X"
         The name of the data.
-    sample_names, feature_names : sequence of str, default=None
-        Names of the samples and of the features; None takes the features' from `feature_names_in_`.
+    sample_names : sequence of str, default=None
+        Names of the samples.
+    feature_names : sequence of str, default=None
+        Names of the features; None takes `feature_names_in_`.
     shape : (int, int), default=None
         Height and width, if the points are the pixels of an image.
     feature_shape : (int, int), default=None
@@ -67,7 +74,8 @@ def report(
 
     Examples
     --------
-    >>> import tempfile, orthant
+    >>> import tempfile
+    >>> import orthant
     >>> made = orthant.datasets.make_synthetic(noise=0.05)
     >>> model = orthant.ONMF(n_clusters=6).fit(made.data)
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +86,7 @@ def report(
     check_is_fitted(model)
     X = model._check_X(X, reset=False)
     of_features = model._of_features()
-    points = X.T if of_features else X
+    points = X.T if of_features else model._weighted(X)
     if points.shape[0] != model.labels_.size:
         raise ValueError(f"X has {points.shape[0]} points, but the estimator was fitted to {model.labels_.size}.")
     weights = None
@@ -103,15 +111,16 @@ def report(
         "wavelengths": None if wavelengths is None else np.asarray(wavelengths, dtype=float).tolist(),
         "truth": _truth(y, target_names, model.labels_),
     }
-    page = _orthant.report(parts(points), model._fitted, about, weights=weights, threads=threads(model.n_jobs))
-    return _write(Path(path), page)
+    with model._named_entries():
+        page = _orthant.report(parts(points), model._fitted, about, weights=weights, threads=threads(model.n_jobs))
+    return write_whole(Path(path), page)
 
 
-def _strings(names):
+def _strings(names: Iterable[object] | None) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def _truth(y, target_names, labels):
+def _truth(y: ArrayLike | None, target_names: Iterable[object] | None, labels: Labels) -> Any:
     if y is None:
         return None
     y = column_or_1d(y)
@@ -123,7 +132,7 @@ def _truth(y, target_names, labels):
     return numbers.tolist(), _strings(classes)
 
 
-def _write(path: Path, text: str) -> Path:
+def write_whole(path: Path, text: str) -> Path:
     """The file is there whole or not at all."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
     try:

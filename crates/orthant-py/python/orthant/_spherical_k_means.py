@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
 import numpy as np
 from sklearn.base import ClusterMixin
-from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from ._base import Clustering
+from . import _orthant
+from ._base import Clustering, threads
+from ._inputs import parts
+from ._typing import ArrayLike, Certificate, Labels, MatrixLike, RandomState, Real, Start, Weighting
+
+Self = TypeVar("Self", bound="SphericalKMeans")
 
 
 class SphericalKMeans(ClusterMixin, Clustering):
@@ -38,11 +45,15 @@ class SphericalKMeans(ClusterMixin, Clustering):
     certificate : {"singular", "quick", "thorough"}, default="singular"
         Work on `lower_bound_`, as in `ONMF`.
 
+    weighting : {"tf-idf", "unit"}, sequence of them or None, default=None
+        What happens to X first, as in `ONMF`.
+
     random_state : int, RandomState instance or None, default=0
         An int is the seed (the program's ``--seed``): the same data then give the same bits. None draws one.
 
     n_jobs : int, default=None
-        Number of threads; None is all processors (or OMP_NUM_THREADS). The result does not depend on it.
+        Number of threads, at most one for each processor; None is all processors (or OMP_NUM_THREADS). The
+        result does not depend on it.
 
     verbose : int, default=0
         1 draws a bar.
@@ -69,11 +80,23 @@ class SphericalKMeans(ClusterMixin, Clustering):
     weights_ : ndarray of shape (n_samples,)
         The one nonzero of each sample's row of the orthonormal factor.
 
-    reconstruction_err_, relative_error_, lower_bound_, energy_share_ : float
-        How well the factors fit, as in `ONMF`.
+    reconstruction_err_ : float
+        ``||X - W H||_F`` of the factors, as in `ONMF`.
 
-    bound_, at_most_above_best_
-        Where the bound comes from and what it says, as in `ONMF`.
+    relative_error_ : float
+        The same divided by ``||X||_F``.
+
+    lower_bound_ : float
+        No clusters have a smaller relative error; 0 says nothing.
+
+    bound_ : {"singular", "dual", "dual-of-groups"}
+        Where that comes from.
+
+    at_most_above_best_ : float or None
+        The share by which the error exceeds the best possible one at most.
+
+    energy_share_ : float
+        What the factors explain of X, relative to the best factors of this rank.
 
     n_iter_ : int
         Iterations of the best run.
@@ -83,6 +106,9 @@ class SphericalKMeans(ClusterMixin, Clustering):
 
     history_ : list of dict
         The `objective` (sum of cosines) and `residual` (share of samples that moved) of every iteration.
+
+    runs_ : list of dict
+        Labels and error of every run, as in `ONMF`.
 
     n_features_in_ : int
         Number of features seen during fit.
@@ -106,24 +132,28 @@ class SphericalKMeans(ClusterMixin, Clustering):
 
     _signed = True
 
+    inertia_: float
+
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        init="auto",
-        n_init=1,
-        max_iter=None,
-        certificate="singular",
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-        callback=None,
-    ):
+        init: Start | ArrayLike = "auto",
+        n_init: int = 1,
+        max_iter: int | None = None,
+        certificate: Certificate = "singular",
+        weighting: Weighting | str | Sequence[Weighting] | None = None,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[dict[str, Any]], object] | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
         self.certificate = certificate
+        self.weighting = weighting
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -131,19 +161,19 @@ class SphericalKMeans(ClusterMixin, Clustering):
 
     cluster = "samples"
 
-    def _method(self):
+    def _method(self) -> str:
         return "spherical-k-means"
 
-    def _centers(self):
+    def _centers(self) -> Real:
         return self._fitted["centroids"]
 
-    def _set_fitted(self, fitted, X, weights):
+    def _set_fitted(self, fitted: dict[str, Any], X: Any, weights: Real | None) -> None:
         super()._set_fitted(fitted, X, weights)
         has = self.labels_ >= 0
         total = np.count_nonzero(has) if weights is None else weights[has].sum()
         self.inertia_ = max(0.0, float(total) - fitted["objective"])
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self: Self, X: MatrixLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the clusters of X.
 
         Parameters
@@ -162,7 +192,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
         """
         return self._fit(X, sample_weight)
 
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit_predict(self, X: MatrixLike, y: object = None, sample_weight: ArrayLike | None = None) -> Labels:
         """Fit, and return `labels_`.
 
         Parameters
@@ -181,7 +211,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
         """
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def fit_transform(self, X, y=None, sample_weight=None):
+    def fit_transform(self, X: MatrixLike, y: object = None, sample_weight: ArrayLike | None = None) -> Real:
         """Fit, and return ``transform(X)``.
 
         Parameters
@@ -200,7 +230,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
         """
         return self.fit(X, sample_weight=sample_weight)._transform(X)
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> Real:
         """The strength of each sample along its cluster's row of `components_`.
 
         Parameters
@@ -215,7 +245,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
         """
         return self._transform(X)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> Labels:
         """The cluster of each sample.
 
         Parameters
@@ -230,7 +260,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
         """
         return self._labels_of(X)
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: MatrixLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """The negative sum of ``1 - cosine`` over the samples that are not zero.
 
         Parameters
@@ -249,14 +279,10 @@ class SphericalKMeans(ClusterMixin, Clustering):
         """
         check_is_fitted(self)
         X = self._check_X(X, reset=False)
-        weights = np.ones(X.shape[0])
+        weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        labels = self._apply(X, directions=False)[0]
-        norms = row_norms(X).astype(np.float64)
-        total = 0.0
-        for label, centre in enumerate(self._fitted["centroids"]):
-            of_label = np.flatnonzero(labels == label)
-            cosines = np.asarray(X[of_label] @ centre).ravel() / norms[of_label]
-            total += weights[of_label] @ (1 - cosines)
-        return -float(total)
+        with self._named_entries():
+            return -_orthant.angles(
+                parts(self._weighted(X)), self._fitted["centroids"], weights=weights, threads=threads(self.n_jobs)
+            )

@@ -8,33 +8,37 @@ is the image; or ``(data, target)`` with ``return_X_y=True``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, Literal
+
 import numpy as np
 from sklearn.utils import Bunch, check_array
 
 from . import _orthant
 from ._base import seed
+from ._typing import ArrayLike, RandomState, Scan
 
-__all__ = ["make_plane", "make_scene", "make_swimmer", "make_synthetic", "make_telescope"]
+__all__ = ["make_models", "make_plane", "make_scene", "make_swimmer", "make_synthetic", "make_telescope"]
 
 
-def _made(parts: dict, return_X_y: bool):
+def _made(parts: dict[str, Any], return_X_y: bool) -> Any:
     made = Bunch(**parts)
     return (made.data, made.target) if return_X_y else made
 
 
-def _generate(name: str, return_X_y: bool, **values):
+def _generate(name: str, return_X_y: bool, **values: Any) -> Any:
     return _made(_orthant.generate(name, [(key, str(value)) for key, value in values.items()]), return_X_y)
 
 
 def make_synthetic(
-    noise=0.0,
+    noise: float = 0.0,
     *,
-    sizes=(100, 90, 80, 70, 60, 50),
-    n_features=10,
-    scaling=(0.1, 1.0),
-    random_state=0,
-    return_X_y=False,
-):
+    sizes: Sequence[int] = (100, 90, 80, 70, 60, 50),
+    n_features: int = 10,
+    scaling: tuple[float, float] = (0.1, 1.0),
+    random_state: RandomState = 0,
+    return_X_y: bool = False,
+) -> Any:
     """Clusters of scaled copies of random centroids, plus noise.
 
     Parameters
@@ -70,7 +74,62 @@ def make_synthetic(
     )
 
 
-def make_plane(example="in-line", *, n_samples_per_cluster=100, random_state=0, return_X_y=False):
+def make_models(
+    kind: Literal["independent", "proportional", "scale", "coinciding"] = "independent",
+    *,
+    n_samples: int = 450,
+    n_features: int = 10,
+    n_clusters: int = 6,
+    noise: float = 0.05,
+    norms: Literal["uniform", "lognormal", "exponential"] = "uniform",
+    random_state: RandomState = 0,
+    return_X_y: bool = False,
+) -> Any:
+    """Clusters made for one of the models that `orthant.advise` tells apart.
+
+    Parameters
+    ----------
+    kind : {"independent", "proportional", "scale", "coinciding"}, default="independent"
+        Noise that does not depend on the norm (for ONMF), that is proportional to it (for spherical k-means),
+        clusters that differ by their distance from the origin (for k-means), or clusters that all of them find.
+    n_samples : int, default=450
+        Number of samples.
+    n_features : int, default=10
+        Features of a sample.
+    n_clusters : int, default=6
+        Number of clusters; their sizes fall evenly to half of the first.
+    noise : float, default=0.05
+        Standard deviation of the noise on every entry; what is negative is then set to 0.
+    norms : {"uniform", "lognormal", "exponential"}, default="uniform"
+        How the factors of the directions are distributed, for the first two kinds.
+    random_state : int, RandomState instance or None, default=0
+        Chooses everything random.
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+
+    Returns
+    -------
+    made : Bunch or tuple
+        See the module.
+
+    Examples
+    --------
+    >>> import orthant
+    >>> X, _ = orthant.datasets.make_models("proportional", return_X_y=True)
+    >>> orthant.advise(X, 6).answer
+    'spherical-k-means'
+    """
+    values = {"kind": kind, "points": n_samples, "dimension": n_features, "clusters": n_clusters}
+    return _generate("models", return_X_y, noise=noise, norms=norms, seed=seed(random_state), **values)
+
+
+def make_plane(
+    example: Literal["in-line", "separated"] = "in-line",
+    *,
+    n_samples_per_cluster: int = 100,
+    random_state: RandomState = 0,
+    return_X_y: bool = False,
+) -> Any:
     """Two clusters in the plane.
 
     Parameters
@@ -99,7 +158,7 @@ def make_plane(example="in-line", *, n_samples_per_cluster=100, random_state=0, 
     return _generate("plane", return_X_y, **values)
 
 
-def make_swimmer(layout="20x11", *, return_X_y=False):
+def make_swimmer(layout: Literal["20x11", "32x32"] = "20x11", *, return_X_y: bool = False) -> Any:
     """Pixels of 256 images of a body with four moving limbs: 17 parts that do not overlap.
 
     Parameters
@@ -124,7 +183,7 @@ def make_swimmer(layout="20x11", *, return_X_y=False):
     return _generate("swimmer", return_X_y, layout=layout)
 
 
-def make_telescope(noise=0.0, *, random_state=0, return_X_y=False):
+def make_telescope(noise: float = 0.0, *, random_state: RandomState = 0, return_X_y: bool = False) -> Any:
     """A hyperspectral image of a space telescope: 8 materials, 100 bands, 128 x 128 pixels, black sky.
 
     Parameters
@@ -152,17 +211,17 @@ def make_telescope(noise=0.0, *, random_state=0, return_X_y=False):
 
 
 def make_scene(
-    endmembers,
-    abundances,
+    endmembers: ArrayLike,
+    abundances: ArrayLike,
     *,
-    names=None,
-    noise=0.0,
-    shape=None,
-    order="C",
-    dtype=np.float64,
-    random_state=0,
-    return_X_y=False,
-):
+    names: Sequence[str] | None = None,
+    noise: float = 0.0,
+    shape: tuple[int, int] | None = None,
+    order: Scan = "C",
+    dtype: Any = np.float64,
+    random_state: RandomState = 0,
+    return_X_y: bool = False,
+) -> Any:
     """Pixels mixed from the spectra of materials.
 
     Parameters

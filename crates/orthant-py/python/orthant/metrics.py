@@ -9,17 +9,19 @@ import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from . import _orthant
+from ._typing import ArrayLike
 
 __all__ = ["clustering_accuracy", "purity"]
 
 
-def _scores(labels_true, labels_pred) -> dict:
+def _scores(labels_true: ArrayLike, labels_pred: ArrayLike) -> dict[str, float]:
     truth = column_or_1d(labels_true)
     labels = column_or_1d(labels_pred)
     check_consistent_length(truth, labels)
-    if not np.issubdtype(labels.dtype, np.integer):
-        raise ValueError(f"labels_pred must be integers, got dtype {labels.dtype}.")
-    has = labels >= 0
+    numbers = np.issubdtype(labels.dtype, np.integer)
+    if not numbers and (np.issubdtype(labels.dtype, np.number) or labels.dtype == bool):
+        raise ValueError(f"labels_pred must be integers or names, got dtype {labels.dtype}.")
+    has = labels >= 0 if numbers else np.ones(labels.shape, dtype=bool)
     if not has.any():
         raise ValueError("labels_pred gives no sample a cluster.")
     classes = np.unique(truth, return_inverse=True)[1]
@@ -28,15 +30,15 @@ def _scores(labels_true, labels_pred) -> dict:
     return _orthant.scores(classes.astype(np.int64), clusters)
 
 
-def clustering_accuracy(labels_true, labels_pred) -> float:
+def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Share of samples in the right cluster, under the best matching of clusters with classes.
 
     Parameters
     ----------
     labels_true : array-like of shape (n_samples,)
         Classes: numbers or names.
-    labels_pred : array-like of int of shape (n_samples,)
-        Clusters; samples with a negative label are left out.
+    labels_pred : array-like of shape (n_samples,)
+        Clusters: integers or names. Samples with a negative number are left out.
 
     Returns
     -------
@@ -52,15 +54,15 @@ def clustering_accuracy(labels_true, labels_pred) -> float:
     return _scores(labels_true, labels_pred)["accuracy"]
 
 
-def purity(labels_true, labels_pred) -> float:
+def purity(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Share of samples that belong to the majority class of their cluster.
 
     Parameters
     ----------
     labels_true : array-like of shape (n_samples,)
         Classes: numbers or names.
-    labels_pred : array-like of int of shape (n_samples,)
-        Clusters; samples with a negative label are left out.
+    labels_pred : array-like of shape (n_samples,)
+        Clusters: integers or names. Samples with a negative number are left out.
 
     Returns
     -------
