@@ -36,12 +36,15 @@ pub mod prepare;
 mod random;
 #[cfg(feature = "read")]
 pub mod read;
+pub mod recipe;
 #[cfg(feature = "report")]
 pub mod report;
 mod resample;
 pub mod run;
 pub mod singular;
 pub mod start;
+#[cfg(feature = "read")]
+pub mod texts;
 pub mod weighting;
 
 pub use error::{Error, Place, Result};
