@@ -1,18 +1,27 @@
-"""Files written by scipy, numpy and scikit-learn give equal matrices through `orthant convert`.
+"""Files of other programs (scipy, numpy, pandas, scikit-learn, tifffile, Spectral Python, anndata) give equal matrices
+through `orthant convert`.
 
 Usage: python tests/formats.py PATH/TO/orthant
 """
 
+import contextlib
 import gzip
+import os
+import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import anndata
 import numpy as np
+import pandas as pd
 import scipy.io
 import scipy.sparse as sp
+import spectral
+import tifffile
 from sklearn.datasets import dump_svmlight_file
+from sklearn.feature_extraction.text import CountVectorizer
 
 PROGRAM = sys.argv[1]
 RANDOM = np.random.default_rng(0)
@@ -40,11 +49,114 @@ def toarray(x):
 def convert(path, *options):
     out = path.with_name(path.name + ".out.npy")
     ran = subprocess.run(
-        [PROGRAM, "convert", str(path), str(out), *options], capture_output=True, text=True, check=False
+        [PROGRAM, "convert", str(path), str(out), "--force", *options], capture_output=True, text=True, check=False
     )
     if ran.returncode != 0:
         raise AssertionError(f"{path.name}: exit {ran.returncode}: {ran.stderr.strip()}")
     return np.load(out)
+
+
+def tables(folder, check):
+    """As pandas writes them: with an index, identifiers, classes, and titles that take more than 64 KiB."""
+    wide = pd.DataFrame(RANDOM.random((38, 5000)), columns=[f"a feature with number {i}" for i in range(5000)])
+    wide.to_csv(folder / "wide.csv", index=False)
+    check(folder / "wide.csv", wide)
+    wide.to_csv(folder / "wide-index.tsv", sep="\t")
+    check(folder / "wide-index.tsv", wide)
+    plain = pd.DataFrame(RANDOM.random((30, 4)), columns=list("abcd"))
+    with_more = plain.assign(species=["setosa", "versicolor", "virginica"] * 10)
+    with_more.insert(0, "id", RANDOM.permutation(30) + 1000)
+    with_more.to_csv(folder / "iris.csv", index=False)
+    check(folder / "iris.csv", plain)
+    check(folder / "iris.csv", plain[["a", "c"]], "--drop", "b,d")
+    with_more.to_csv(folder / "semicolons.csv", index=False, sep=";", decimal=",")
+    check(folder / "semicolons.csv", plain)
+    with open(folder / "iris.csv", "rb") as stream:
+        out = folder / "stdin.npy"
+        subprocess.run([PROGRAM, "convert", "-", str(out), "-q"], stdin=stream, check=True)
+        assert np.array_equal(np.load(out), plain)
+
+
+def cubes(folder, check):
+    """As numpy, tifffile and Spectral Python write them; points are pixels, row after row."""
+    cube = RANDOM.integers(1, 1000, (6, 9, 5)).astype(np.int16)
+    pixels = cube.reshape(-1, 5)
+    np.save(folder / "cube.npy", cube)
+    check(folder / "cube.npy", pixels)
+    np.save(folder / "cube-f.npy", np.asfortranarray(cube))
+    # Column after column, as it lies in the file.
+    check(folder / "cube-f.npy", cube.transpose(1, 0, 2).reshape(-1, 5))
+    for compression in [None, "zlib"]:
+        for kind in ["u1", "u2", "i2", "i4", "f4", "f8"]:
+            path = folder / f"cube-{compression}-{kind}.tif"
+            values = cube.astype(kind)
+            options = {"photometric": "minisblack", "compression": compression}
+            tifffile.imwrite(path, values, planarconfig="contig", **options)
+            check(path, values.reshape(-1, 5))
+            tifffile.imwrite(path, np.moveaxis(values, 2, 0), planarconfig="separate", **options)
+            check(path, values.reshape(-1, 5))
+            tifffile.imwrite(path, np.moveaxis(values, 2, 0), **options)
+            check(path, values.reshape(-1, 5))
+    for interleave in ["bsq", "bil", "bip"]:
+        for dtype in ["int16", "float32", "float64"]:
+            path = folder / f"scene-{interleave}-{dtype}.hdr"
+            about = {"wavelength": [0.4, 0.5, 0.6, 0.7, 0.8], "wavelength units": "Micrometers", "bbl": [1, 0, 1, 1, 0]}
+            spectral.envi.save_image(str(path), cube, dtype=dtype, interleave=interleave, metadata=about)
+            check(path, pixels[:, [0, 2, 3]].astype(dtype))
+
+
+def cells(folder, check):
+    """A folder as Cell Ranger writes it, and what anndata writes: the refusal's own line of Python converts it."""
+    counts = sp.random(50, 20, density=0.2, random_state=3, format="csr")
+    counts.data = np.ceil(counts.data * 5)
+    ranger = folder / "filtered_feature_bc_matrix"
+    ranger.mkdir()
+    with gzip.open(ranger / "matrix.mtx.gz", "wb") as file:
+        scipy.io.mmwrite(file, counts.T.astype(int))
+    genes = pd.DataFrame({"id": [f"ENSG{i}" for i in range(20)], "name": [f"GENE{i}" for i in range(20)], "kind": "Gene Expression"})
+    genes.to_csv(ranger / "features.tsv.gz", sep="\t", header=False, index=False)
+    pd.Series([f"CELL{i}-1" for i in range(50)]).to_csv(ranger / "barcodes.tsv.gz", header=False, index=False)
+    check(ranger, counts)
+    anndata.AnnData(counts).write_h5ad(folder / "cells.h5ad")
+    ran = subprocess.run([PROGRAM, "info", str(folder / "cells.h5ad")], capture_output=True, text=True, check=False)
+    assert ran.returncode == 2 and ran.stderr.count("\n") == 1, ran.stderr
+    line = re.search("in Python: (.*)$", ran.stderr.strip()).group(1)
+    with contextlib.chdir(folder) if hasattr(contextlib, "chdir") else moved(folder):
+        subprocess.run([sys.executable, "-c", line], check=True)
+    check(folder / "cells.npz", counts)
+
+
+@contextlib.contextmanager
+def moved(folder):
+    """contextlib.chdir, for Python before 3.11."""
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def texts(folder, check):
+    """Counts are those of scikit-learn's CountVectorizer, whatever the texts lie in."""
+    words = "wine bread cheese soup dinner rocket orbit moon star galaxy goal match player team coach".split()
+    lines = [" ".join(RANDOM.choice(words, 12)).capitalize() + ". Once!" for _ in range(60)]
+    plain = ["--stop-words", "none", "--min-texts", "1", "--max-texts", "1.0"]
+    counts = CountVectorizer().fit_transform(lines)
+    pairs = CountVectorizer(ngram_range=(1, 2), min_df=3, max_df=0.4).fit_transform(lines)
+    table = pd.DataFrame({"title": "x", "body": lines, "kind": ["a", "b"] * 30})
+    table.to_csv(folder / "texts.csv", index=False)
+    table.to_json(folder / "texts.jsonl", orient="records", lines=True)
+    (folder / "lines.txt").write_text("\n".join(lines))
+    for kind in "ab":
+        (folder / "corpus" / kind).mkdir(parents=True)
+    for i, line in enumerate(lines):
+        # The folders halve the texts, so that the order of files is that of the lines.
+        (folder / "corpus" / "ab"[i >= 30] / f"{i:03}.txt").write_text(line)
+    for name, options in [("texts.csv", ["--text", "body"]), ("texts.jsonl", []), ("lines.txt", []), ("corpus", [])]:
+        check(folder / name, counts, *options, *plain)
+        some = ["--stop-words", "none", "--min-texts", "3", "--max-texts", "0.4", "--ngrams", "2"]
+        check(folder / name, pairs, *options, *some)
 
 
 def main():
@@ -101,6 +213,8 @@ def main():
             path = folder / f"kind-{kind.replace('?', 'bool')}.mat"
             scipy.io.savemat(path, {"X": x})
             check(path, x.astype(float))
+        for group in [tables, cubes, cells, texts]:
+            group(folder, check)
     print(f"{passed} passed, 0 failed")
 
 

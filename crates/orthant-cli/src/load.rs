@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use orthant::image::{ImageShape, Scan};
+use orthant::Error;
+use orthant::evaluate::{self, Scores};
+use orthant::image::ImageShape;
 use orthant::matrix::{Data, Matrix, open};
 use orthant::read::{self, Loaded};
-use orthant::weighting::{Fitted, Weighting};
-use orthant::{Error, evaluate};
+use orthant::recipe::Learned;
 use serde_json::{Map, Value, json};
 
 use crate::args::{DataArgs, Orientation, ReadArgs, WorkArgs};
@@ -20,13 +21,27 @@ pub struct Truth {
     pub classes: Vec<usize>,
     /// The name of each class.
     pub names: Vec<String>,
+    /// Points of this class have none.
+    pub unlabelled: Option<usize>,
 }
 
 impl Truth {
     /// From words or numbers.
     pub fn new(tokens: &[String]) -> Truth {
         let (classes, names) = evaluate::classes(tokens);
-        Truth { classes, names }
+        Truth { classes, names, unlabelled: None }
+    }
+
+    /// The scores of labels; points without a class are left out, like those without a cluster.
+    pub fn scores(&self, labels: &[i32]) -> orthant::Result<Scores> {
+        self.scores_of(labels, &self.classes)
+    }
+
+    /// The same where only some points have labels, whose classes these are.
+    pub fn scores_of(&self, labels: &[i32], classes: &[usize]) -> orthant::Result<Scores> {
+        let Some(unlabelled) = self.unlabelled else { return evaluate::scores(labels, classes) };
+        let known = |(&label, &class): (&i32, &usize)| if class == unlabelled { -1 } else { label };
+        evaluate::scores(&labels.iter().zip(classes).map(known).collect::<Vec<i32>>(), classes)
     }
 }
 
@@ -35,9 +50,7 @@ impl Truth {
 pub struct Input {
     /// Where they came from.
     pub path: PathBuf,
-    /// Whether rows or columns of the file are the points.
-    pub orientation: Orientation,
-    /// The points, weighted.
+    /// The points, prepared.
     pub matrix: Matrix,
     /// Weights of the points.
     pub weights: Option<Vec<f64>>,
@@ -55,8 +68,8 @@ pub struct Input {
     pub wavelengths: Option<Vec<f64>>,
     /// What the reader of the file had to say.
     pub notes: Vec<String>,
-    /// What was done to the features and points.
-    pub weighting: Vec<(String, Fitted)>,
+    /// What was done to them, so that it can be done to others.
+    pub learned: Learned,
     /// Seconds from the file to memory.
     pub read_seconds: f64,
 }
@@ -68,7 +81,7 @@ impl Input {
         let mut put = |key: &str, value: Value| drop(object.insert(key.into(), value));
         put("program", json!(format!("orthant {}", env!("CARGO_PKG_VERSION"))));
         put("data", json!(self.path.display().to_string()));
-        put("cluster", json!(self.orientation.name()));
+        put("cluster", json!(self.learned.orientation.name()));
         put("points", json!(self.matrix.points()));
         put("features", json!(self.matrix.features()));
         put("seed", json!(seed));
@@ -89,7 +102,7 @@ impl Input {
 
     /// An error about the points, told in terms of the file.
     pub fn located(&self, error: Error) -> anyhow::Error {
-        locate(error, &self.path, self.orientation)
+        locate(error, &self.path, self.learned.orientation)
     }
 }
 
@@ -104,87 +117,136 @@ pub fn threads(work: &WorkArgs) -> Result<usize> {
     Ok(rayon::current_num_threads())
 }
 
-/// Reads a file and tells what a user should know about it.
-pub fn read(args: &ReadArgs, orientation: Orientation, quiet: bool) -> Result<Loaded> {
-    let mut loaded = read::read(&args.path, &args.options())?;
+/// Reads a file (or standard input) and tells what a user should know about it.
+pub fn read(args: &ReadArgs, options: read::Options, quiet: bool) -> Result<Loaded> {
+    let loaded = fetch(args, options)?;
+    tell(&loaded.notes, &args.path, quiet);
+    Ok(loaded)
+}
+
+fn fetch(args: &ReadArgs, mut options: read::Options) -> Result<Loaded> {
+    options.memory = options.memory.or_else(free_memory);
+    let loaded = match args.path.as_os_str() == "-" {
+        true => read::read_stream(Path::new("standard input"), &mut std::io::stdin().lock(), &options)?,
+        false => read::read(&args.path, &options)?,
+    };
     if args.variable.is_some() && !WITH_VARIABLES.contains(&loaded.format) {
         bail!("--variable: {} holds one matrix ({}): leave it out", args.path.display(), loaded.format);
     }
-    if !quiet {
-        loaded.notes.iter().for_each(|note| eprintln!("orthant: {}: {note}", args.path.display()));
-    }
-    if orientation == Orientation::Columns {
-        loaded.matrix = loaded.matrix.transposed();
-        loaded.truth = None;
-        std::mem::swap(&mut loaded.vocabulary, &mut loaded.names);
-        std::mem::swap(&mut loaded.image, &mut loaded.feature_image);
-        loaded.wavelengths = None;
-    }
     Ok(loaded)
+}
+
+fn tell(notes: &[String], path: &Path, quiet: bool) {
+    if !quiet {
+        notes.iter().for_each(|note| eprintln!("orthant: {}: {note}", path.display()));
+    }
+}
+
+/// Bytes that can be had without swapping, where the system tells.
+fn free_memory() -> Option<u64> {
+    let about = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = about.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let free = line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)?;
+    // A container may have less.
+    let of_group = |name: &str| -> Option<u64> {
+        std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse().ok()
+    };
+    let left =
+        of_group("memory.max").zip(of_group("memory.current")).map(|(max, used)| max.saturating_sub(used));
+    Some(left.map_or(free, |left| left.min(free)))
 }
 
 /// Reads everything that the arguments name.
 pub fn load(args: &DataArgs, quiet: bool) -> Result<Input> {
     let begun = Instant::now();
-    let loaded = read(&args.read, args.cluster, quiet)?;
-    let mut matrix = loaded.matrix;
-    let (points, features) = (matrix.points(), matrix.features());
+    let mut options = args.read.options(&args.texts);
+    if args.truth.is_none() {
+        options.columns.truth = args.truth_column.clone();
+    }
+    let loaded = fetch(&args.read, options)?;
+    let (loaded, learned) = args
+        .recipe(loaded.texts.is_some())
+        .prepare(loaded)
+        .map_err(|error| locate(error, &args.read.path, Orientation::Rows))?;
+    let (points, features) = (loaded.matrix.points(), loaded.matrix.features());
+    let (of_points, of_features) = ((points, "points"), (features, "features"));
     let (image, feature_image) = match args.image {
         Some((height, width)) => {
             let shape = ImageShape { height, width, scan: args.scan.into() };
             place(shape, points, features).with_context(|| format!("--image {height}x{width}"))?
         }
-        None if loaded.image.is_some() || loaded.feature_image.is_some() => {
-            (loaded.image, loaded.feature_image)
-        }
-        None => beside(&args.read.path, points, features),
+        None => (loaded.image, loaded.feature_image),
     };
     let truth = match &args.truth {
-        Some(path) => Some(counted(path, points, "points")?),
+        Some(path) => Some(list(path, args.truth_column.as_deref(), [of_points, of_features], image)?),
         None => loaded.truth,
     };
     let vocabulary = match &args.vocabulary {
-        Some(path) => Some(counted(path, features, "features")?),
+        Some(path) => Some(list(path, None, [of_features, of_points], feature_image)?),
         None => loaded.vocabulary,
     };
     let names = match &args.names {
-        Some(path) => Some(counted(path, points, "points")?),
+        Some(path) => Some(list(path, None, [of_points, of_features], image)?),
         None => loaded.names,
     };
     let weights = match &args.weights {
         Some(path) => Some(weights(path, points)?),
         None => None,
     };
-    let mut weighting = vec![];
-    for name in &args.weighting.0 {
-        let fitted = Weighting::named(name)?.fit(&matrix);
-        matrix = fitted.apply(&matrix)?;
-        weighting.push((name.clone(), fitted));
-    }
+    let truth = truth.map(|tokens| known(&tokens, args.unlabelled.as_deref())).transpose()?;
+    // At the end: what is refused has one line.
+    tell(&loaded.notes, &args.read.path, quiet);
     Ok(Input {
         path: args.read.path.clone(),
-        orientation: args.cluster,
-        matrix,
+        matrix: loaded.matrix,
         weights,
-        truth: truth.map(|tokens| Truth::new(&tokens)),
+        truth,
         vocabulary,
         names,
         image,
         feature_image,
         wavelengths: loaded.wavelengths,
         notes: loaded.notes,
-        weighting,
+        learned,
         read_seconds: begun.elapsed().as_secs_f64(),
     })
 }
 
-/// The lines of a file, as many as there are points or features.
-fn counted(path: &Path, count: usize, what: &str) -> Result<Vec<String>> {
-    let lines = read::lines(path)?;
-    if lines.len() != count {
-        bail!("{}: has {} lines for {count} {what}: one line each is needed", path.display(), lines.len());
+/// The classes, one of which may mean that there is none.
+fn known(tokens: &[String], unlabelled: Option<&str>) -> Result<Truth> {
+    let mut truth = Truth::new(tokens);
+    if let Some(name) = unlabelled {
+        let Some(class) = truth.names.iter().position(|class| class == name) else {
+            bail!("--unlabelled: no point is of class '{name}'");
+        };
+        truth.unlabelled = Some(class);
     }
-    Ok(lines)
+    Ok(truth)
+}
+
+/// How many there are of what.
+type Count = (usize, &'static str);
+
+/// A word for each of them; there are others, which may have been meant.
+fn list(
+    path: &Path,
+    column: Option<&str>,
+    [own, others]: [Count; 2],
+    image: Option<ImageShape>,
+) -> Result<Vec<String>> {
+    match read::list(path, column, own, image) {
+        Err(Error::File { .. }) if own.0 != others.0 && read::list(path, column, others, None).is_ok() => {
+            bail!(
+                "{}: is as long as there are {} ({}), not {} ({}): is the other way of --cluster rows or columns meant?",
+                path.display(),
+                others.1,
+                others.0,
+                own.1,
+                own.0
+            )
+        }
+        read => Ok(read?),
+    }
 }
 
 fn weights(path: &Path, points: usize) -> Result<Vec<f64>> {
@@ -224,40 +286,12 @@ fn place(shape: ImageShape, points: usize, features: usize) -> Result<Images> {
     }
 }
 
-/// The image shape in a .json file beside the data, as 'orthant generate' writes it; anything else there
-/// is none of our business.
-fn beside(path: &Path, points: usize, features: usize) -> Images {
-    let shape = || -> Option<ImageShape> {
-        let value: Value =
-            serde_json::from_str(&std::fs::read_to_string(path.with_extension("json")).ok()?).ok()?;
-        let size = |key: &str| value.get(key)?.as_u64().and_then(|x| usize::try_from(x).ok());
-        let (height, width) = (size("height")?, size("width")?);
-        height.checked_mul(width)?;
-        let order = value.get("scan").or(value.get("scan_order"))?.as_str()?;
-        let scan = if order.starts_with("column") {
-            Scan::Columns
-        } else if order.starts_with("row") {
-            Scan::Rows
-        } else {
-            return None;
-        };
-        Some(ImageShape { height, width, scan })
-    };
-    shape().and_then(|shape| place(shape, points, features).ok()).unwrap_or((None, None))
-}
-
 /// An error about the points, told in terms of the file.
 pub fn locate(error: Error, path: &Path, orientation: Orientation) -> anyhow::Error {
-    match error {
-        Error::Entry { problem, row, column, advice } => {
-            let (row, column) = match orientation {
-                Orientation::Rows => (row, column),
-                Orientation::Columns => (column, row),
-            };
-            anyhow::Error::new(Error::Entry { problem, row, column, advice })
-                .context(path.display().to_string())
+    match orientation.locate(error) {
+        error @ (Error::Entry { .. } | Error::Data(_)) => {
+            anyhow::Error::new(error).context(path.display().to_string())
         }
-        Error::Data(problem) => anyhow::Error::new(Error::Data(problem)).context(path.display().to_string()),
         other => other.into(),
     }
 }

@@ -6,6 +6,8 @@ use orthant::certificate::Level;
 use orthant::start::Start;
 use orthant::{Error, Job};
 
+use crate::args::meant;
+
 /// Names of the paper for methods that begin elsewhere than usual.
 const PRINTED: &[(&str, &str, &str)] = &[
     ("chnmf", "nndsvd", "CH(SVD)"),
@@ -18,7 +20,10 @@ const PRINTED: &[(&str, &str, &str)] = &[
 /// A method by its name; `place` is where the name was given.
 pub fn find(place: &str, name: &str) -> Result<&'static Method> {
     method(name).map_err(|error| match error {
-        Error::Parameter { problem, .. } => anyhow!("{place}: {problem}"),
+        Error::Parameter { problem, .. } => match meant(name, METHODS.iter().map(|method| method.name)) {
+            Some(meant) => anyhow!("{place}: there is no method '{name}': is {meant} meant?"),
+            None => anyhow!("{place}: {problem}"),
+        },
         other => other.into(),
     })
 }

@@ -1,7 +1,7 @@
 //! An outcome as JSON: the object that `--json` prints, and the summary that lies in a result's folder.
 
 use anyhow::Result;
-use orthant::evaluate::{Scores, scores};
+use orthant::evaluate::Scores;
 use orthant::matrix::{Data, Rule};
 use orthant::{Job, Outcome};
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use crate::load::{Input, Truth};
 /// The scores of labels where a truth is known and some point has a cluster.
 pub fn score(labels: &[i32], truth: Option<&Truth>) -> Result<Option<Scores>> {
     match truth {
-        Some(truth) => Ok(Some(scores(labels, &truth.classes)?)),
+        Some(truth) => Ok(Some(truth.scores(labels)?)),
         None => Ok(None),
     }
 }
@@ -101,7 +101,7 @@ pub fn in_full(
     let mut summary = Map::new();
     summary.insert("program".into(), json!(format!("orthant {}", env!("CARGO_PKG_VERSION"))));
     summary.insert("data".into(), json!(input.path.display().to_string()));
-    summary.insert("cluster".into(), json!(input.orientation.name()));
+    summary.insert("cluster".into(), json!(input.learned.orientation.name()));
     summary.append(&mut object(input, data, job, outcome, threads)?);
     let mut put = |key: &str, value: Value| drop(summary.insert(key.into(), value));
     put("start", json!(job.start().name()));
@@ -128,13 +128,16 @@ pub fn in_full(
     put("iterate_orthogonality", json!(outcome.best().iterate_orthogonality));
     put("smallest_entry", json!(outcome.certificate.smallest_entry));
     put("singular_values", json!(outcome.certificate.singular_values));
-    put("weighting", json!(input.weighting.iter().map(|w| &w.0).collect::<Vec<_>>()));
+    put("weighting", json!(input.learned.steps.iter().map(|step| step.weighting.name()).collect::<Vec<_>>()));
     put("weighted_points", json!(input.weights.is_some()));
     if let Some(truth) = &input.truth {
         put("classes", json!(truth.names));
     }
     Ok(summary)
 }
+
+/// The file that says how the points of a result were prepared, for new ones.
+pub const PREPARATION: &str = "preparation.json";
 
 /// Rules by name, with what they say.
 pub const RULES: &[(&str, Rule, &str)] = &[

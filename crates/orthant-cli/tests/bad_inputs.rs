@@ -44,7 +44,13 @@ const BAD: &[(&str, &str)] = &[
     ("cluster set.npy -k 6 --polish shoe", "'shoe' is none of em, moves, swaps, none"),
     ("cluster set.npy -k 6 --precision f16", "[possible values: f32, f64]"),
     ("cluster set.npy -k 6 --cluster diagonals", "[possible values: rows, columns]"),
-    ("cluster set.npy -k 6 --weighting bm25", "'bm25' is none of none, tf-idf, unit"),
+    ("cluster set.npy -k 6 --weighting bm25", "'bm25' is none of none, tf-idf, unit, cpm, log1p"),
+    ("cluster set.npy -k 6 --missing ignore", "[possible values: refuse, zero]"),
+    ("cluster set.npy -k 6 --max-texts 1.5", "a share of them from 0.0 to 1.0"),
+    ("cluster set.npy -k 6 --drop 2", "--drop: set.npy is read as npy, which has no such columns"),
+    // What was probably meant.
+    ("cluster set.npy -k 6 --algorithm kmeans", "there is no method 'kmeans': is k-means meant?"),
+    ("cluster set.npy -k 6 --weighting tfidf", "'tfidf' is not known: is tf-idf meant?"),
     ("cluster set.npy -k 6 --format word", "--format: \"word\" is not one of"),
     ("cluster set.npy -k 6 --image 3", "height and width are needed"),
     ("cluster set.npy -k 6 --image 0x450", "height and width are needed"),
@@ -60,8 +66,11 @@ const BAD: &[(&str, &str)] = &[
         "negative.csv: the entry is negative (-3) at row 1, column 2",
     ),
     ("cluster negative.csv -k 2 --algorithm k-means --polish em", "--polish: em needs nonnegative data"),
-    ("cluster nan.csv -k 2", "nan.csv: the entry is NaN at row 0, column 1"),
-    ("cluster nan.csv -k 2 --algorithm k-means", "nan.csv: the entry is NaN at row 0, column 1"),
+    ("cluster nan.csv -k 2", "nan.csv: the entry is missing (empty or NaN) at row 0, column 1"),
+    (
+        "cluster nan.csv -k 2 --algorithm k-means",
+        "nan.csv: the entry is missing (empty or NaN) at row 0, column 1",
+    ),
     ("cluster infinite.csv -k 2", "infinite.csv: the entry is inf at row 2, column 0"),
     ("cluster zero.csv -k 2", "zero.csv: every point is zero"),
     ("compare zero.csv -k 2", "zero.csv: every point is zero"),
@@ -86,6 +95,17 @@ const BAD: &[(&str, &str)] = &[
     // Files beside the data.
     ("cluster set.npy -k 6 --truth missing.txt", "missing.txt: No such file or directory"),
     ("cluster set.npy -k 6 --truth short.txt", "short.txt: has 2 lines for 450 points"),
+    (
+        "cluster set.npy -k 6 --truth table.csv",
+        "table.csv, line 1: has 2 columns: say which one with --truth-column",
+    ),
+    ("cluster set.npy -k 6 --truth table.csv --truth-column c", "--truth-column: no column is called \"c\""),
+    ("cluster set.npy -k 6 --unlabelled 99", "--unlabelled: no point is of class '99'"),
+    ("cluster small.csv -k 2 --truth two.txt", "two.txt: has 2 lines for 3 points"),
+    (
+        "cluster wide.csv -k 2 --truth two.txt --cluster columns",
+        "two.txt: is as long as there are features (2)",
+    ),
     ("cluster set.npy -k 6 --truth empty.csv", "empty.csv"),
     ("cluster set.npy -k 6 --truth gap.txt", "gap.txt, line 2"),
     ("cluster set.npy -k 6 --names short.txt", "short.txt: has 2 lines for 450 points"),
@@ -125,20 +145,21 @@ const BAD: &[(&str, &str)] = &[
     ("compare set.npy -k 6 --methods chnmf:magic", "there is no start 'magic'"),
     ("compare set.npy -k 6 --json --csv", "cannot be used with"),
     ("compare set.npy -k 451", "-k: 451 clusters"),
-    ("compare nan.csv -k 2", "nan.csv: the entry is NaN"),
+    ("compare nan.csv -k 2", "nan.csv: the entry is missing"),
     ("compare set.npy -k 6 --out result", "result: exists already"),
     ("evaluate set.labels", "<TRUTH>"),
-    ("evaluate set.labels short.txt", "450 labels were found, but the truth has 2"),
+    ("evaluate set.labels short.txt", "short.txt: has 2 lines for 450 points"),
     ("evaluate none.txt short.txt", "none of the 2 points has a cluster"),
     ("evaluate missing.txt set.labels", "missing.txt: No such file"),
     ("predict missing set.npy", "missing/summary.json: No such file"),
     ("predict no-pictures set.npy", "no-pictures/summary.json: No such file"),
     ("predict strange set.npy", "strange/summary.json: is not JSON"),
+    ("predict chosen set.npy", "chosen: has no clusters for new points"),
     ("predict foreign set.npy", "foreign/summary.json: 'name' is missing"),
     ("predict result small.csv", "small.csv: the points have 3 features, those of result have 10"),
     ("predict result set.npy --out small.csv", "small.csv: exists already"),
     ("predict narrow negative.csv", "negative.csv: the entry is negative (-3) at row 1, column 2"),
-    ("predict narrow nan.csv", "nan.csv: the entry is NaN at row 0, column 1"),
+    ("predict narrow nan.csv", "nan.csv: the entry is missing (empty or NaN) at row 0, column 1"),
     ("generate magic", "unrecognized subcommand 'magic'"),
     ("generate synthetic --noise -1 --out new.npy", "--noise: -1 is not a standard deviation"),
     ("generate synthetic --noise x --out new.npy", "--noise: \"x\" is not a number"),
@@ -204,6 +225,11 @@ fn write_files(folder: &Path) {
     fs::create_dir(folder.join("no-pictures")).unwrap();
     fs::create_dir(folder.join("strange")).unwrap();
     file("strange/summary.json", b"{");
+    let rows: String = (0..450).map(|i| format!("{i},c{}\n", i % 6)).collect();
+    file("table.csv", format!("id,class\n{rows}").as_bytes());
+    file("wide.csv", b"1,2,3\n4,5,6\n");
+    fs::create_dir(folder.join("chosen")).unwrap();
+    file("chosen/summary.json", b"{\"program\": \"orthant 0.1.0\", \"candidates\": []}");
     fs::create_dir(folder.join("foreign")).unwrap();
     file("foreign/summary.json", b"{\"answer\": 42}");
     succeed(folder, "convert set.npy whole.mtx.gz -q");

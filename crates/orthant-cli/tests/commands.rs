@@ -40,9 +40,10 @@ fn keys(object: &Value) -> Vec<&str> {
 #[test]
 fn json_has_exactly_the_keys_that_are_promised() {
     let folder = folder();
-    let plain = object(folder.path(), "cluster set.npy -k 6 --json");
+    let plain = object(folder.path(), "cluster bare.npy -k 6 --json");
     assert_eq!(keys(&plain), KEYS);
-    let scored = object(folder.path(), "cluster set.npy -k 6 --json --truth set.labels");
+    assert_eq!(keys(&object(folder.path(), "cluster set.npy -k 6 --json")), [KEYS, TRUTH_KEYS].concat());
+    let scored = object(folder.path(), "cluster bare.npy -k 6 --json --truth set.labels");
     assert_eq!(keys(&scored), [KEYS, TRUTH_KEYS].concat());
     assert!(scored["accuracy"].as_f64().unwrap() > 0.9);
     assert_eq!((scored["points"].as_u64(), scored["features"].as_u64()), (Some(450), Some(10)));
@@ -326,7 +327,7 @@ fn the_limit_of_compare_is_one_of_the_multiplicative_methods() {
 #[test]
 fn compare_without_a_truth_and_for_machines() {
     let folder = folder();
-    let arguments = "compare set.npy -k 6 --runs 3 --methods em-onmf:residual,onp-mf+em,k-means";
+    let arguments = "compare bare.npy -k 6 --runs 3 --methods em-onmf:residual,onp-mf+em,k-means";
     let all = object(folder.path(), &format!("{arguments} --json"));
     let names: Vec<&str> =
         all["methods"].as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();

@@ -24,8 +24,8 @@ fn advice_is_given_in_words_in_json_and_as_a_page() {
 #[test]
 fn a_truth_is_shown_but_changes_nothing() {
     let folder = folder();
-    let with = object(folder.path(), "advise set.npy -k 6 --halves 2 -q --json --truth set.labels");
-    let without = object(folder.path(), "advise set.npy -k 6 --halves 2 -q --json");
+    let with = object(folder.path(), "advise bare.npy -k 6 --halves 2 -q --json --truth set.labels");
+    let without = object(folder.path(), "advise bare.npy -k 6 --halves 2 -q --json");
     assert!(with["models"][2]["accuracy"].as_f64().unwrap() > 0.8);
     for key in ["advice", "reasons", "noise_slope", "agreements", "disagreements"] {
         assert_eq!(with[key], without[key], "{key}");

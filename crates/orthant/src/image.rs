@@ -52,6 +52,24 @@ impl ImageShape {
         }
     }
 
+    /// The share of neighbours (right and below) that differ in a list with an entry for each pixel: small where the
+    /// picture is smooth, large where it is noise or listed in the wrong order.
+    pub fn edges<T: PartialEq>(&self, pixels: &[T]) -> f64 {
+        let (mut pairs, mut edges) = (0usize, 0usize);
+        for row in 0..self.height {
+            for column in 0..self.width {
+                let own = &pixels[self.pixel(row, column)];
+                let right = (column + 1 < self.width).then(|| self.pixel(row, column + 1));
+                let below = (row + 1 < self.height).then(|| self.pixel(row + 1, column));
+                for other in [right, below].into_iter().flatten() {
+                    pairs += 1;
+                    edges += usize::from(pixels[other] != *own);
+                }
+            }
+        }
+        edges as f64 / pairs.max(1) as f64
+    }
+
     /// An error unless the image has exactly `points` pixels.
     pub fn check(&self, points: usize) -> Result<()> {
         if self.height.checked_mul(self.width) == Some(points) {
@@ -81,6 +99,16 @@ mod tests {
         assert_eq!((columns.row(4), columns.column(4)), (1, 1));
         let rows = ImageShape { height: 3, width: 5, scan: Scan::Rows };
         assert_eq!((rows.row(4), rows.column(4)), (0, 4));
+    }
+
+    #[test]
+    fn a_picture_in_the_wrong_order_has_more_edges() {
+        let shape = ImageShape { height: 6, width: 9, scan: Scan::Rows };
+        // Left and right half: in each row one of eight pairs differs, and none below each other.
+        let halves: Vec<bool> = (0..shape.pixels()).map(|p| shape.column(p) < 4).collect();
+        assert_eq!(shape.edges(&halves), 6.0 / (6.0 * 8.0 + 5.0 * 9.0));
+        assert!(ImageShape { scan: Scan::Columns, ..shape }.edges(&halves) > 0.3);
+        assert_eq!(ImageShape { height: 1, width: 1, scan: Scan::Rows }.edges(&[1]), 0.0);
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub mod prepare;
 mod random;
 #[cfg(feature = "read")]
 pub mod read;
+pub mod recipe;
 #[cfg(feature = "report")]
 pub mod report;
 mod resample;
@@ -46,6 +47,8 @@ pub mod run;
 pub mod saved;
 pub mod singular;
 pub mod start;
+#[cfg(feature = "read")]
+pub mod texts;
 mod told;
 pub mod weighting;
 

@@ -1,23 +1,39 @@
-//! Weighting of the features and scaling of the points before clustering: tf-idf and unit norm.
+//! Weighting of the features and scaling of the points before clustering: tf-idf, unit norm, counts per million,
+//! logarithms.
 //!
 //! tf-idf multiplies feature f by `ln((1 + n)/(1 + df)) + 1` for n points of which df have a nonzero
 //! there (scikit-learn's smooth idf; its `norm` is a step of its own here, [`Weighting::Unit`]). What was
 //! learned from one set of points ([`Fitted`]) applies to others, so that new points can be predicted.
+
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, Dense, Index, Matrix, Real};
 
 /// One step of weighting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum Weighting {
     /// Rare features count more: `x · (ln((1 + n)/(1 + df)) + 1)`.
     TfIdf,
     /// Every nonzero point is divided by its Euclidean norm.
     Unit,
+    /// Every point with a sum is scaled to the sum of a million (counts per million): cells and documents that
+    /// were counted deeper do not count more.
+    Cpm,
+    /// `ln(1 + x)`: few large counts do not drown the others.
+    Log1p,
 }
 
 /// The steps by name, for help texts and parsers.
-pub const WEIGHTINGS: &[(&str, Weighting)] = &[("tf-idf", Weighting::TfIdf), ("unit", Weighting::Unit)];
+pub const WEIGHTINGS: &[(&str, Weighting)] = &[
+    ("tf-idf", Weighting::TfIdf),
+    ("unit", Weighting::Unit),
+    ("cpm", Weighting::Cpm),
+    ("log1p", Weighting::Log1p),
+];
 
 impl Weighting {
     /// A step by its name.
@@ -36,17 +52,30 @@ impl Weighting {
         match self {
             Weighting::TfIdf => Fitted::Features(idf(matrix)),
             Weighting::Unit => Fitted::Unit,
+            Weighting::Cpm => Fitted::Sum(1e6),
+            Weighting::Log1p => Fitted::Log1p,
         }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        WEIGHTINGS.iter().find(|w| w.1 == self).map_or("", |w| w.0)
     }
 }
 
 /// A step that is ready for any points with the same features.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum Fitted {
     /// A factor for every feature.
     Features(Vec<f64>),
     /// Every point to norm 1.
     Unit,
+    /// Every point to this sum.
+    Sum(f64),
+    /// `ln(1 + x)`.
+    Log1p,
 }
 
 impl Fitted {
@@ -55,21 +84,33 @@ impl Fitted {
     /// # Errors
     /// When there is not one factor for every feature.
     pub fn apply(&self, matrix: &Matrix) -> Result<Matrix> {
-        if let Fitted::Features(factors) = self
-            && factors.len() != matrix.features()
-        {
-            return Err(Error::Data(format!(
-                "{} weights of features for {} features",
-                factors.len(),
-                matrix.features()
-            )));
-        }
+        self.check(matrix.features())?;
         Ok(match matrix {
             Matrix::DenseF32(x) => Matrix::DenseF32(self.dense(x)?),
             Matrix::DenseF64(x) => Matrix::DenseF64(self.dense(x)?),
             Matrix::SparseF32(x) => Matrix::SparseF32(self.sparse(x)?),
             Matrix::SparseF64(x) => Matrix::SparseF64(self.sparse(x)?),
         })
+    }
+
+    /// An error unless it can be used on points with so many features.
+    pub fn check(&self, features: usize) -> Result<()> {
+        let usable = |x: f64| x.is_finite() && x >= 0.0;
+        match self {
+            Fitted::Features(factors) if factors.len() != features => {
+                Err(Error::Data(format!("{} weights of features for {features} features", factors.len())))
+            }
+            Fitted::Features(factors) => match factors.iter().position(|&x| !usable(x)) {
+                Some(at) => {
+                    Err(Error::Data(format!("the weight {} of feature {at} is of no use", factors[at])))
+                }
+                None => Ok(()),
+            },
+            Fitted::Sum(sum) if !usable(*sum) => {
+                Err(Error::Data(format!("points cannot have the sum {sum}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn dense<T: Real>(&self, x: &Dense<'_, T>) -> Result<Dense<'static, T>> {
@@ -97,6 +138,19 @@ impl Fitted {
                 for (e, x) in point.iter_mut().enumerate() {
                     *x = T::of(float(*x) * factors[feature(e)]);
                 }
+            }
+            Fitted::Sum(sum) => {
+                // Relative to the largest entry, so that nothing overflows.
+                let largest = point.iter().fold(0.0f64, |a, x| a.max(float(*x).abs()));
+                let total = point.iter().map(|x| float(*x) / largest).sum::<f64>();
+                if largest > 0.0 && largest.is_finite() && total > 0.0 {
+                    point.iter_mut().for_each(|x| *x = T::of(float(*x) / largest / total * sum));
+                }
+            }
+            Fitted::Log1p => {
+                // Negative numbers are left for the method to refuse or to take.
+                let grown = point.iter_mut().filter(|x| float(**x) > 0.0);
+                grown.for_each(|x| *x = T::of(float(*x).ln_1p()));
             }
             Fitted::Unit => {
                 // Relative to the largest entry, so that no square overflows or vanishes.
@@ -176,6 +230,16 @@ mod tests {
         let unit = Weighting::Unit.fit(&huge).apply(&huge).unwrap();
         assert!((unit.point(0)[0] - 0.6).abs() < 1e-15 && (unit.point(0)[1] - 0.8).abs() < 1e-15);
         assert_eq!(unit.point(1), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn counts_per_million_and_logarithms_are_those_of_scanpy() {
+        // sc.pp.normalize_total(x, target_sum=1e6); sc.pp.log1p(x)
+        let cpm = Weighting::Cpm.fit(&dense()).apply(&dense()).unwrap();
+        assert_eq!(cpm.point(0), [750_000.0, 0.0, 250_000.0]);
+        assert_eq!(cpm.point(2), [0.0; 3]);
+        let log = Weighting::Log1p.fit(&dense()).apply(&dense()).unwrap();
+        assert_eq!(log.point(0), [4f64.ln(), 0.0, 2f64.ln()]);
     }
 
     #[test]

@@ -157,11 +157,21 @@ fn sound(format: &str) -> Vec<Vec<u8>> {
                           byte order = 1\ndata ignore value = 7\nwavelength = {1, 2}\nband names = {a,\n b}\n\0";
             vec![[header.as_bytes(), &[7; 25]].concat()]
         }
+        // Known, and always refused.
+        "hdf5" => vec![b"\x89HDF\r\n\x1a\n\0\0".to_vec()],
+        "tiff" => ["contig.tif", "planar.tif", "pages.tif"].map(kept).to_vec(),
+        "10x" => text(&["%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 4\n2 2 1\n"]),
+        "jsonl" => text(&[
+            "{\"text\": \"some words are in here\", \"n\": 1}\n{\"text\": \"more of these words here\", \"n\": 2}\n",
+        ]),
+        "lines" => text(&["some words are in here\nmore of these words here\n"]),
+        "texts" => text(&["<p>some words &amp; more<script>hidden</script> words</p><!-- none -->\n"]),
         "bag-of-words" => text(&["2\n3\n3\n1 1 4\n2 3 1\n1 2 1\n"]),
         "cluto" => text(&["3 4 4\n2 2.5\n4 3 1 1\n\n4 .5\n", "2 3\n1 2 3\n4 5 6\n"]),
         "svmlight" => text(&["# note\n+1 2:2.5 # note\n-1 qid:3 4:3 1:1\n2\n+1 4:.5\n"]),
         "csv" | "tsv" => text(&[
             "id,one,two\n\"first\",1,2.5\nsecond,3,\n",
+            "id,one,kind\n7,1,good\n8,3,bad\n9,2,good\n",
             "1;2,5\n3;4,0\n",
             "1\t2\r\n3\tNA\r\n",
             "  1 2 3\n4 5 6\n",
@@ -173,7 +183,8 @@ fn sound(format: &str) -> Vec<Vec<u8>> {
 fn survives(format: &'static str) -> Result<(), TestCaseError> {
     let files = sound(format);
     let named = Options { format: Some(format.into()), ..Options::default() };
-    assert!(files.iter().any(|file| from_bytes(file, &named).is_ok()), "{format}: no file is sound");
+    let sound = files.iter().any(|file| from_bytes(file, &named).is_ok());
+    assert!(sound || format == "hdf5", "{format}: no file is sound");
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
         cases: CASES,
         failure_persistence: None,
@@ -239,6 +250,7 @@ fn headers_that_claim_too_much_cost_nothing() {
         format!("{huge} 5 1\n1 1\n").into_bytes(),
         format!("{huge} 5\n1 2 3 4 5\n").into_bytes(),
         b"1 2147483646:1\n".to_vec(),
+        b"%%MatrixMarket matrix coordinate real general\n3 400000000 3\n1 1 1\n2 2 1\n3 3 1\n".to_vec(),
         npy(&format!("{huge}, 5"), "False"),
         npy(&format!("{huge}, {huge}"), "False"),
         npy(&format!("{huge}, 0"), "True"),

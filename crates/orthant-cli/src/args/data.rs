@@ -4,26 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use orthant::image::Scan;
-use orthant::read;
+use orthant::read::{self, Columns};
+use orthant::recipe::{Missing, Orientation, Recipe};
+use orthant::texts::{Frequency, Settings, StopWords};
+use orthant::weighting::Weighting;
 
-use super::parse::{height_and_width, weighting};
-
-/// What the points are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Orientation {
-    Rows,
-    Columns,
-}
-
-impl Orientation {
-    /// Its word on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Orientation::Rows => "rows",
-            Orientation::Columns => "columns",
-        }
-    }
-}
+use super::parse::{frequency, height_and_width, missing, orientation, positive, weighting};
 
 /// Single or double precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -51,7 +37,7 @@ impl From<ScanOrder> for Scan {
 /// A file and how to read it.
 #[derive(Debug, Args)]
 pub struct ReadArgs {
-    /// The data: a file, or a folder of pictures; points are rows
+    /// The data: a file, a folder of pictures, of texts or of 10x Genomics, or - for standard input; points are rows
     #[arg(value_name = "DATA")]
     pub path: PathBuf,
     /// Read the file as this format [default: what it looks like]
@@ -63,11 +49,21 @@ pub struct ReadArgs {
     /// Precision in memory [default: f32 for float32 files, otherwise f64]
     #[arg(long, value_name = "P", hide_possible_values = false, help_heading = "Data")]
     pub precision: Option<Precision>,
+    /// The column of a table that names the points, by its title or number; none if no column does [default: what
+    /// looks like it]
+    #[arg(long, value_name = "COLUMN", alias = "names-column", help_heading = "Data")]
+    pub id: Option<String>,
+    /// Columns of a table to leave out
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Data")]
+    pub drop: Vec<String>,
+    /// The column of a table (or the field of JSON lines) that holds texts to cluster
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub text: Option<String>,
 }
 
 impl ReadArgs {
     /// As the library wants it.
-    pub fn options(&self) -> read::Options {
+    pub fn options(&self, texts: &TextArgs) -> read::Options {
         read::Options {
             format: self.format.clone(),
             variable: self.variable.clone(),
@@ -75,7 +71,55 @@ impl ReadArgs {
                 Precision::F32 => read::Precision::F32,
                 Precision::F64 => read::Precision::F64,
             }),
-            header: None,
+            columns: Columns {
+                id: self.id.clone(),
+                truth: None,
+                text: self.text.clone(),
+                drop: self.drop.clone(),
+            },
+            texts: texts.settings(),
+            ..read::Options::default()
+        }
+    }
+}
+
+/// How texts become counts of words.
+#[derive(Debug, Default, Args)]
+pub struct TextArgs {
+    /// Words that say nothing: auto, none, a language, or a file with a word a line [default: auto]
+    #[arg(long, value_name = "WHICH", help_heading = "Texts")]
+    pub stop_words: Option<String>,
+    /// Leave out words of fewer texts than this number or share [default: 2; of few texts 1]
+    #[arg(long, value_name = "N", value_parser = frequency, help_heading = "Texts")]
+    pub min_texts: Option<Frequency>,
+    /// Leave out words of more texts than this number or share [default: 0.5; of few texts 1.0]
+    #[arg(long, value_name = "N", value_parser = frequency, help_heading = "Texts")]
+    pub max_texts: Option<Frequency>,
+    /// Count runs of up to this many words too [default: 1]
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = "Texts")]
+    pub ngrams: Option<usize>,
+    /// At most this many words, those of the most texts [default: all]
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = "Texts")]
+    pub max_words: Option<usize>,
+}
+
+impl TextArgs {
+    fn settings(&self) -> Settings {
+        let stop_words = match self.stop_words.as_deref() {
+            None | Some("auto") => StopWords::Auto,
+            Some("none") => StopWords::None,
+            // A file of that name is meant; a name that is neither is refused with the languages there are.
+            Some(name) => match read::lines(name.as_ref()) {
+                Ok(words) => StopWords::These(words),
+                Err(_) => StopWords::Of(name.to_lowercase()),
+            },
+        };
+        Settings {
+            stop_words,
+            least: self.min_texts,
+            most: self.max_texts,
+            run: self.ngrams.unwrap_or(1),
+            limit: self.max_words,
         }
     }
 }
@@ -86,11 +130,17 @@ pub struct DataArgs {
     #[command(flatten)]
     pub read: ReadArgs,
     /// What to cluster
-    #[arg(long, value_name = "WHICH", default_value = "rows", help_heading = "Data")]
+    #[arg(long, value_name = "WHICH", default_value = "rows", value_parser = orientation(), help_heading = "Data")]
     pub cluster: Orientation,
-    /// Classes of the points, one a line: any words or numbers [default: those in the data, if any]
+    /// Classes of the points: a line each, a table, or an array [default: those in or beside the data, if any]
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub truth: Option<PathBuf>,
+    /// The column that holds the classes: of that file, or of the data
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub truth_column: Option<String>,
+    /// Points of this class have none, and are not scored (often 0 in maps)
+    #[arg(long, value_name = "CLASS", help_heading = "Data")]
+    pub unlabelled: Option<String>,
     /// Names of the features, one a line
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub vocabulary: Option<PathBuf>,
@@ -100,20 +150,35 @@ pub struct DataArgs {
     /// Weights of the points, one number a line
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub weights: Option<PathBuf>,
-    /// none, tf-idf (smooth idf), unit (points of norm 1), or tf-idf,unit
-    #[arg(long, value_name = "LIST", value_parser = weighting_list, default_value = "none", help_heading = "Data")]
-    pub weighting: WeightingList,
+    /// What is done first, in order: any of tf-idf (smooth idf), unit (points of norm 1), cpm (counts per million),
+    /// log1p; or none [default: none; tf-idf,unit for texts]
+    #[arg(long, value_name = "LIST", value_parser = weighting_list, help_heading = "Data")]
+    pub weighting: Option<WeightingList>,
+    /// Entries that are missing (empty fields, NaN): refuse them, or count them as zero
+    #[arg(long, value_name = "HOW", default_value = "refuse", value_parser = missing(), help_heading = "Data")]
+    pub missing: Missing,
     /// The points (or features) are the pixels of an image of this size
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = height_and_width, help_heading = "Data")]
     pub image: Option<(usize, usize)>,
     /// How its pixels are listed: column after column (MATLAB) or row after row
     #[arg(long, value_name = "ORDER", default_value = "columns", requires = "image", help_heading = "Data")]
     pub scan: ScanOrder,
+    #[command(flatten)]
+    pub texts: TextArgs,
 }
 
-/// Names of weightings, in order.
+impl DataArgs {
+    /// What is to be done to data, which may be texts.
+    pub fn recipe(&self, texts: bool) -> Recipe {
+        let usual = if texts { vec![Weighting::TfIdf, Weighting::Unit] } else { vec![] };
+        let weighting = self.weighting.as_ref().map_or(usual, |list| list.0.clone());
+        Recipe { orientation: self.cluster, missing: self.missing, weighting }
+    }
+}
+
+/// Weightings, in order.
 #[derive(Debug, Clone, Default)]
-pub struct WeightingList(pub Vec<String>);
+pub struct WeightingList(pub Vec<Weighting>);
 
 fn weighting_list(text: &str) -> Result<WeightingList, String> {
     weighting(text).map(WeightingList)

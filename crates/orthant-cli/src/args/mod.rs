@@ -10,12 +10,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use data::{DataArgs, Orientation, ReadArgs};
-pub use parse::{Origin, Polishes};
+pub use data::{DataArgs, ReadArgs, TextArgs};
+pub use orthant::recipe::Orientation;
+pub use parse::{Origin, Polishes, meant};
 pub use values::{MethodValues, default, number};
 pub use what::{SceneArgs, What};
 
-use parse::{certificate, origin, polish, positive, range, seconds, seed, threads, time};
+use parse::{certificate, orientation, origin, polish, positive, range, seconds, seed, threads, time};
 
 /// Orthogonal nonnegative matrix factorization: clusters of nonnegative data, each with a direction,
 /// and a statement of how good the answer is.
@@ -31,7 +32,8 @@ Examples:
   orthant cluster counts.mtx.gz -k 9 --out result
   orthant compare counts.mtx.gz -k 9 --truth classes.txt --runs 30
 
-Data: Matrix Market, NumPy (.npy, .npz), MATLAB, CLUTO, CSV, svmlight, bag of words, ENVI, pictures.
+Data: CSV, NumPy (.npy, .npz), MATLAB, Matrix Market, svmlight, CLUTO, bag of words; folders of texts, of
+pictures, of 10x Genomics; texts in CSV or JSON lines; ENVI and TIFF images; - is standard input.
 Points are rows; --cluster columns clusters the columns. 'orthant COMMAND --help' tells more."
 )]
 pub struct Cli {
@@ -82,7 +84,7 @@ pub struct ClusterArgs {
     #[command(flatten)]
     pub data: DataArgs,
     /// Number of clusters
-    #[arg(short, value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
+    #[arg(short, alias = "k", value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
     pub k: usize,
     /// The method, see 'orthant methods' [default: best]
     #[arg(short, long, value_name = "NAME", help_heading = "Method")]
@@ -140,7 +142,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub data: DataArgs,
     /// Number of clusters
-    #[arg(short, value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Methods")]
+    #[arg(short, alias = "k", value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Methods")]
     pub k: usize,
     /// Methods to compare, as NAME, NAME:START or NAME+em [default: all, with their usual starts]
     #[arg(short, long, value_name = "LIST", value_delimiter = ',', help_heading = "Methods")]
@@ -183,7 +185,7 @@ pub struct AdviseArgs {
     #[command(flatten)]
     pub data: DataArgs,
     /// Number of clusters [default: the first candidate of 'orthant choose-k']
-    #[arg(short, value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
+    #[arg(short, alias = "k", value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
     pub k: Option<usize>,
     /// Starts of every fit
     #[arg(long, value_name = "N", default_value = "10", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
@@ -261,7 +263,7 @@ pub struct PredictArgs {
     #[command(flatten)]
     pub read: ReadArgs,
     /// What the new points are [default: as in the result]
-    #[arg(long, value_name = "WHICH")]
+    #[arg(long, value_name = "WHICH", value_parser = orientation())]
     pub cluster: Option<Orientation>,
     /// Write the labels to this new file instead of standard output
     #[arg(short, long, value_name = "FILE")]
@@ -309,6 +311,8 @@ pub struct ConvertArgs {
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
+    pub texts: TextArgs,
+    #[command(flatten)]
     pub work: WorkArgs,
 }
 
@@ -321,11 +325,13 @@ pub struct InfoArgs {
     #[command(flatten)]
     pub read: ReadArgs,
     /// What the points are
-    #[arg(long, value_name = "WHICH", default_value = "rows")]
+    #[arg(long, value_name = "WHICH", default_value = "rows", value_parser = orientation())]
     pub cluster: Orientation,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub texts: TextArgs,
     #[command(flatten)]
     pub work: WorkArgs,
 }
@@ -413,16 +419,27 @@ pub struct ReproduceArgs {
 /// A table or figure of the paper, by its number there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Part {
+    #[value(alias = "fig1")]
     Figure1,
+    #[value(alias = "fig2")]
     Figure2,
+    #[value(alias = "fig3")]
     Figure3,
+    #[value(alias = "fig4")]
     Figure4,
+    #[value(alias = "fig5")]
     Figure5,
+    #[value(alias = "fig6")]
     Figure6,
+    #[value(alias = "fig7")]
     Figure7,
+    #[value(alias = "fig8")]
     Figure8,
+    #[value(alias = "tab1")]
     Table1,
+    #[value(alias = "tab2")]
     Table2,
+    #[value(alias = "tab3")]
     Table3,
     All,
 }

@@ -3,9 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use orthant::algorithms::{POLISHES, Polish};
 use orthant::certificate::{LEVELS, Level};
+use orthant::recipe::{MISSING, Missing, Orientation};
 use orthant::start::{STARTS, Start};
+use orthant::texts::Frequency;
+use orthant::weighting::{WEIGHTINGS, Weighting};
 
 /// Where to start: by name, or from a file.
 #[derive(Debug, Clone)]
@@ -32,7 +36,8 @@ pub fn positive(text: &str) -> Result<usize, String> {
 
 /// A range of numbers from 1, both ends included.
 pub fn range(text: &str) -> Result<(usize, usize), String> {
-    let parsed = text.split_once("..").and_then(|(from, to)| {
+    let halves = ["..", "-", ":"].iter().find_map(|between| text.split_once(between));
+    let parsed = halves.and_then(|(from, to)| {
         let to = to.strip_prefix('=').unwrap_or(to);
         Some((from.trim().parse().ok()?, to.trim().parse().ok()?))
     });
@@ -106,15 +111,95 @@ pub fn height_and_width(text: &str) -> Result<(usize, usize), String> {
     parsed.ok_or_else(|| "height and width are needed, as in 95x120".into())
 }
 
-/// A list of weightings, as their names.
-pub fn weighting(text: &str) -> Result<Vec<String>, String> {
+/// A list of weightings.
+pub fn weighting(text: &str) -> Result<Vec<Weighting>, String> {
     if text == "none" {
         return Ok(vec![]);
     }
-    let steps: Vec<String> = text.split(',').map(str::to_string).collect();
-    for step in &steps {
-        orthant::weighting::Weighting::named(step)
-            .map_err(|_| format!("'{step}' is none of none, tf-idf, unit"))?;
+    let known: Vec<&str> = ["none"].into_iter().chain(WEIGHTINGS.iter().map(|w| w.0)).collect();
+    let step = |step| {
+        Weighting::named(step).map_err(|_| match meant(step, known.iter().copied()) {
+            Some(name) => format!("'{step}' is not known: is {name} meant?"),
+            None => format!("'{step}' is none of {}", known.join(", ")),
+        })
+    };
+    text.split(',').map(step).collect()
+}
+
+/// What the points are.
+pub fn orientation() -> impl TypedValueParser<Value = Orientation> {
+    PossibleValuesParser::new(["rows", "columns"]).map(|word| match word.as_str() {
+        "columns" => Orientation::Columns,
+        _ => Orientation::Rows,
+    })
+}
+
+/// What becomes of missing entries.
+pub fn missing() -> impl TypedValueParser<Value = Missing> {
+    let named = |word: String| MISSING.iter().find(|m| m.0 == word).map_or(Missing::default(), |m| m.1);
+    PossibleValuesParser::new(MISSING.iter().map(|m| m.0)).map(named)
+}
+
+/// A number of texts, or a share of them (with a point).
+pub fn frequency(text: &str) -> Result<Frequency, String> {
+    let share = || text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).map(Frequency::Share);
+    text.parse().ok().map(Frequency::Count).or_else(share).ok_or_else(|| {
+        "a number of texts, as 3, or a share of them from 0.0 to 1.0, as 0.5, is needed".into()
+    })
+}
+
+/// The known name that was probably meant: the same letters, or hardly any other.
+pub fn meant<'n>(text: &str, known: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
+    let letters = |word: &str| {
+        word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<Vec<_>>()
+    };
+    let typed = letters(text);
+    let far = |name: &str| distance(&typed, &letters(name));
+    let nearest = known.min_by_key(|name| far(name))?;
+    (far(nearest) <= typed.len() / 4).then_some(nearest)
+}
+
+/// How many letters have to be changed, added or taken away.
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut before = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let changed = before + usize::from(x != y);
+            before = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(before + 1);
+        }
     }
-    Ok(steps)
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_meant_is_found_and_not_guessed() {
+        let known = ["k-means", "spherical-k-means", "em-onmf", "onp-mf", "best"];
+        for (typed, found) in [
+            ("kmeans", Some("k-means")),
+            ("K_Means", Some("k-means")),
+            ("emonmf", Some("em-onmf")),
+            ("onpmf", Some("onp-mf")),
+            ("sphericalkmeans", Some("spherical-k-means")),
+            ("lda", None),
+            ("", None),
+        ] {
+            assert_eq!(meant(typed, known.into_iter()), found, "{typed}");
+        }
+    }
+
+    #[test]
+    fn ranges_of_every_spelling_are_read() {
+        for text in ["2..10", "2..=10", "2-10", "2:10", "2 .. 10"] {
+            assert_eq!(range(text), Ok((2, 10)), "{text}");
+        }
+        for text in ["10-2", "0..4", "2", "a..b", "-2..4", ""] {
+            assert!(range(text).is_err(), "{text}");
+        }
+    }
 }

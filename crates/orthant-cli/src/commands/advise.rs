@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use orthant::advise::{Advice, Advise, advise};
-use orthant::evaluate::{Scores, scores};
+use orthant::evaluate::Scores;
 use orthant::report::{self, Advised, Made};
 use serde_json::{Map, Value, json};
 
@@ -42,10 +42,10 @@ pub fn run(args: &AdviseArgs) -> Result<()> {
 /// Scores of every model on the points used, where there is a truth; the advice has not seen it.
 fn scored(input: &Input, advice: &Advice) -> Result<Vec<Option<Scores>>> {
     let Some(truth) = &input.truth else { return Ok(vec![None; advice.models.len()]) };
-    let truth: Vec<usize> = advice.points.iter().map(|&j| truth.classes[j]).collect();
+    let classes: Vec<usize> = advice.points.iter().map(|&j| truth.classes[j]).collect();
     let of = |labels: &[usize]| {
         let labels: Vec<i32> = labels.iter().map(|&l| l as i32).collect();
-        Ok(Some(scores(&labels, &truth)?))
+        Ok(Some(truth.scores_of(&labels, &classes)?))
     };
     advice.models.iter().map(|m| of(&m.labels)).collect()
 }

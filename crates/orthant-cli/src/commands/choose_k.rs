@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use orthant::choose_k::{Choice, ChooseK, choose_k};
-use orthant::evaluate::scores;
 use orthant::report::{self, Chosen, Made};
 use serde_json::{Map, Value, json};
 
@@ -116,7 +115,7 @@ fn object(input: &Input, choice: &Choice, seed: u64, threads: usize) -> Result<M
         row.insert("consensus".into(), json!(level.consensus));
         row.insert("smallest_cluster".into(), json!(level.smallest));
         if let Some(truth) = &input.truth {
-            summary::insert_scores(&mut row, &scores(&level.labels, &truth.classes)?);
+            summary::insert_scores(&mut row, &truth.scores(&level.labels)?);
         }
         levels.push(Value::Object(row));
     }

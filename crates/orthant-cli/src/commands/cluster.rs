@@ -4,16 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use orthant::algorithms::method;
 use orthant::certificate::{Bound, Certificate, Level};
 use orthant::checkpoint::Checkpoint;
 use orthant::finish::Solution;
+use orthant::image::{ImageShape, Scan};
 use orthant::matrix::{Data, Mat, Rule};
 use orthant::pipeline::{DEFAULT_METHOD, resume};
 use orthant::report::{self, Features, Made, Report};
 use orthant::run::Stop;
 use orthant::start::Start;
-use orthant::weighting::Fitted;
 use orthant::{Job, Outcome, cluster, read};
 use serde_json::json;
 
@@ -21,7 +20,7 @@ use crate::args::{ClusterArgs, Origin};
 use crate::load::{self, Input};
 use crate::output::{Folder, print_json};
 use crate::progress::{Watch, duration};
-use crate::{interrupt, made, summary};
+use crate::{interrupt, made, naming, summary};
 
 /// Runs the command.
 pub fn run(args: &ClusterArgs) -> Result<()> {
@@ -53,6 +52,10 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
 
     if !args.work.quiet {
         eprint!("{}", in_words(&input, &job, &outcome)?);
+    }
+    let doubt = doubt_about_scan(&input, &outcome.solution.labels);
+    if let (Some(doubt), false) = (&doubt, args.work.quiet) {
+        eprintln!("orthant: {doubt}");
     }
     if folder.is_none() && !args.work.quiet && !args.json {
         eprintln!("labels          not written: add --out DIR");
@@ -96,7 +99,7 @@ fn check_checkpoint(path: &Path, resumed: Option<&Path>) -> Result<()> {
 fn job(args: &ClusterArgs) -> Result<Job> {
     let name = args.algorithm.as_deref().unwrap_or(DEFAULT_METHOD);
     let job = Job {
-        method: method(name)?,
+        method: naming::find("--algorithm", name)?,
         k: args.k,
         values: args.values.0.clone(),
         start: None,
@@ -151,6 +154,20 @@ fn tell_what_is_odd(input: &Input, data: &dyn Data, job: &Job, runs: usize) {
     if zeros > 0 && !job.method.zero_is_a_point && data.facts().usable_points > 0 {
         eprintln!("orthant: {zeros} of {} points are zero and get no cluster", input.matrix.points());
     }
+}
+
+/// A map that would be much smoother if its pixels were listed in the other order is probably scrambled.
+fn doubt_about_scan(input: &Input, labels: &[i32]) -> Option<String> {
+    let image = input.image?;
+    let (other, name) = match image.scan {
+        Scan::Rows => (Scan::Columns, "columns"),
+        Scan::Columns => (Scan::Rows, "rows"),
+    };
+    let (own, turned) = (image.edges(labels), ImageShape { scan: other, ..image }.edges(labels));
+    (own > 0.1 && turned < own / 2.0).then(|| {
+        let (height, width) = (image.height, image.width);
+        format!("the map is much smoother with --image {height}x{width} --scan {name}: is that meant?")
+    })
 }
 
 /// The outcome for people.
@@ -271,12 +288,7 @@ fn write(
     let mut summary = summary::in_full(input, data, job, outcome, threads)?;
     let (name, _, words) = summary::RULES.iter().find(|r| r.1 == rule).expect("every rule has a name");
     summary.insert("rule".into(), json!({"name": name, "words": words, "file": compared}));
-    for (step, (_, fitted)) in input.weighting.iter().enumerate() {
-        if let Fitted::Features(factors) = fitted {
-            let file = format!("feature_weights_{step}.npy");
-            folder.list(&file, factors)?;
-        }
-    }
+    folder.text(summary::PREPARATION, &format!("{}\n", serde_json::to_string(&input.learned)?))?;
     write_report(&mut folder, input, data, job, outcome, threads)?;
     folder.finish(summary)
 }
@@ -297,7 +309,8 @@ fn write_report(
         scores,
     });
     let mut notes = input.notes.clone();
-    notes.extend(input.weighting.iter().map(|(name, _)| format!("The data were weighted: {name}.")));
+    let steps = input.learned.steps.iter();
+    notes.extend(steps.map(|step| format!("The data were weighted: {}.", step.weighting.name())));
     let (title, command, date) = (input.title(), made::command(), made::date());
     let report = Report {
         made: Made {

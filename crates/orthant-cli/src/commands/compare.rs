@@ -180,7 +180,7 @@ fn object(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Re
     let mut put = |key: &str, value: Value| drop(object.insert(key.into(), value));
     put("program", json!(format!("orthant {}", env!("CARGO_PKG_VERSION"))));
     put("data", json!(input.path.display().to_string()));
-    put("cluster", json!(input.orientation.name()));
+    put("cluster", json!(input.learned.orientation.name()));
     put("k", json!(args.k));
     put("points", json!(input.matrix.points()));
     put("features", json!(input.matrix.features()));

@@ -15,7 +15,8 @@ pub fn run(args: &ConvertArgs) -> Result<()> {
         bail!("{}: is both read and written: choose another name", args.out.display());
     }
     let orientation = if args.transpose { Orientation::Columns } else { Orientation::Rows };
-    let loaded = load::read(&args.read, orientation, args.work.quiet)?;
+    let loaded =
+        load::read(&args.read, args.read.options(&args.texts), args.work.quiet)?.with_points(orientation);
     read::write(&args.out, &loaded)?;
     if !args.work.quiet {
         eprintln!(

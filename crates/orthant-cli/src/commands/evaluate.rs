@@ -14,7 +14,7 @@ use crate::summary::insert_scores;
 /// Runs the command.
 pub fn run(args: &EvaluateArgs) -> Result<()> {
     let (labels, clusters) = labels(&args.labels)?;
-    let truth = Truth::new(&read::lines(&args.truth)?);
+    let truth = Truth::new(&read::list(&args.truth, None, (labels.len(), "points"), None)?);
     let scores = scores(&labels, &truth.classes)
         .with_context(|| format!("{} against {}", args.labels.display(), args.truth.display()))?;
     if args.json {

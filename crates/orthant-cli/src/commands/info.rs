@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use orthant::algorithms::METHODS;
+use orthant::image::Scan;
 use orthant::matrix::{Data, Format, Matrix, open};
 use orthant::read::Loaded;
 use serde_json::{Map, Value, json};
@@ -18,7 +19,8 @@ use crate::summary::nonzeros;
 pub fn run(args: &InfoArgs) -> Result<()> {
     load::threads(&args.work)?;
     let begun = Instant::now();
-    let loaded = load::read(&args.read, args.cluster, args.work.quiet)?;
+    let loaded =
+        load::read(&args.read, args.read.options(&args.texts), args.work.quiet)?.with_points(args.cluster);
     let seconds = begun.elapsed().as_secs_f64();
     let data = open(&loaded.matrix, None)?;
     let mut about = about(&loaded, &*data, args.cluster);
@@ -87,7 +89,8 @@ fn about(loaded: &Loaded, data: &dyn Data, orientation: Orientation) -> Map<Stri
         put("classes", json!(orthant::evaluate::classes(truth).1.len()));
     }
     if let Some(image) = loaded.image.or(loaded.feature_image) {
-        put("image", json!(format!("{} x {}", image.height, image.width)));
+        let scan = if image.scan == Scan::Rows { "row after row" } else { "column after column" };
+        put("image", json!(format!("{} x {}, {scan}", image.height, image.width)));
     }
     put("refused", json!(refused(data, orientation)));
     about
@@ -96,9 +99,9 @@ fn about(loaded: &Loaded, data: &dyn Data, orientation: Orientation) -> Map<Stri
 /// What methods would say to these data.
 fn refused(data: &dyn Data, orientation: Orientation) -> Vec<String> {
     let facts = data.facts();
-    let place = |row: usize, column: usize| match orientation {
-        Orientation::Rows => format!("row {row}, column {column}"),
-        Orientation::Columns => format!("row {column}, column {row}"),
+    let place = |row: usize, column: usize| {
+        let (row, column) = orientation.place(row, column);
+        format!("row {row}, column {column}")
     };
     let mut refused = vec![];
     if let Some(entry) = facts.not_finite {

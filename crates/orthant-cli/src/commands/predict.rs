@@ -2,18 +2,20 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use orthant::Error;
 use orthant::algorithms::method;
 use orthant::finish::predict;
 use orthant::matrix::{Data, Mat, Rule, open};
 use orthant::read::{self, write_whole};
-use orthant::weighting::Fitted;
+use orthant::recipe::{Learned, Step};
+use orthant::weighting::{Fitted, Weighting};
 use serde_json::{Map, Value};
 
-use crate::args::{Orientation, PredictArgs};
+use crate::args::{Orientation, PredictArgs, TextArgs};
 use crate::load;
 use crate::output::{SUMMARY, check_new, print, summary_of};
+use crate::summary::PREPARATION;
 use crate::summary::RULES;
 
 /// Runs the command.
@@ -23,8 +25,34 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     }
     load::threads(&args.work)?;
     let model = Model::read(&args.result)?;
-    let orientation = args.cluster.unwrap_or(model.orientation);
-    let mut matrix = load::read(&args.read, orientation, args.work.quiet)?.matrix;
+    let mut learned = model.learned;
+    learned.orientation = args.cluster.unwrap_or(learned.orientation);
+    let mut options = args.read.options(&TextArgs::default());
+    options.vocabulary = learned.texts.clone();
+    let loaded = load::read(&args.read, options, args.work.quiet)?;
+    if loaded.texts.is_some() != learned.texts.is_some() {
+        let (given, wanted) =
+            if learned.texts.is_some() { ("numbers", "texts") } else { ("texts", "numbers") };
+        bail!("{}: holds {given}, but {} is of {wanted}", args.read.path.display(), args.result.display());
+    }
+    let (features, names) = match learned.orientation {
+        Orientation::Rows => (loaded.matrix.features(), &loaded.vocabulary),
+        Orientation::Columns => (loaded.matrix.points(), &loaded.names),
+    };
+    // With names the features are found among others.
+    let named = learned.features.is_some() && names.is_some();
+    if !named && features != model.centroids.rows {
+        bail!(
+            "{}: the points have {features} features, those of {} have {}",
+            args.read.path.display(),
+            args.result.display(),
+            model.centroids.rows
+        );
+    }
+    let matrix = learned
+        .prepare(loaded)
+        .map_err(|error| load::locate(error, &args.read.path, Orientation::Rows))?
+        .matrix;
     if matrix.features() != model.centroids.rows {
         bail!(
             "{}: the points have {} features, those of {} have {}",
@@ -34,11 +62,8 @@ pub fn run(args: &PredictArgs) -> Result<()> {
             model.centroids.rows
         );
     }
-    for step in &model.weighting {
-        matrix = step.apply(&matrix)?;
-    }
     let data = open(&matrix, None)?;
-    check(&*data, model.signed).map_err(|error| load::locate(error, &args.read.path, orientation))?;
+    check(&*data, model.signed).map_err(|error| load::locate(error, &args.read.path, learned.orientation))?;
     let labels = predict(&*data, &model.centroids, model.rule)?;
     let text: String = labels.iter().map(|label| format!("{label}\n")).collect();
     match &args.out {
@@ -49,17 +74,23 @@ pub fn run(args: &PredictArgs) -> Result<()> {
 
 /// What a result knows about new points.
 struct Model {
-    orientation: Orientation,
     rule: Rule,
     signed: bool,
     /// features × k.
     centroids: Mat,
-    weighting: Vec<Fitted>,
+    learned: Learned,
 }
 
 impl Model {
     fn read(folder: &Path) -> Result<Model> {
         let summary = summary_of(folder)?;
+        if !summary.contains_key("rule") && summary.contains_key("program") {
+            bail!(
+                "{}: has no clusters for new points (is it of 'choose-k', 'advise' or 'compare'?): name a folder \
+                 that 'orthant cluster --out' wrote",
+                folder.display()
+            );
+        }
         let rule = summary.get("rule").and_then(Value::as_object).cloned().unwrap_or_default();
         let name = word(&rule, "name", folder)?;
         let Some(rule_found) = RULES.iter().find(|r| r.0 == name) else {
@@ -73,26 +104,44 @@ impl Model {
         let rows: Vec<Vec<f64>> = (0..matrix.points()).map(|i| matrix.point(i)).collect();
         let centroids = Mat::from_fn(matrix.features(), matrix.points(), |f, i| rows[i][f]);
         let centroids = if rule_found.1 == Rule::Power { centroids.with_unit_columns() } else { centroids };
-        let mut weighting = vec![];
-        let steps = summary.get("weighting").and_then(Value::as_array).cloned().unwrap_or_default();
-        for (step, name) in steps.iter().enumerate() {
-            weighting.push(match name.as_str() {
-                Some("unit") => Fitted::Unit,
-                _ => {
-                    let path = folder.join(format!("feature_weights_{step}.npy"));
-                    Fitted::Features(read::numbers(&path)?)
-                }
-            });
-        }
-        let columns = summary.get("cluster").and_then(Value::as_str) == Some("columns");
+        let learned = learned(folder, &summary)?;
+        learned.check(centroids.rows).with_context(|| folder.join(PREPARATION).display().to_string())?;
         Ok(Model {
-            orientation: if columns { Orientation::Columns } else { Orientation::Rows },
             rule: rule_found.1,
             signed: method(&word(&summary, "algorithm", folder)?)?.signed && rule_found.1 != Rule::Power,
             centroids,
-            weighting,
+            learned,
         })
     }
+}
+
+/// How the points of the result were prepared.
+fn learned(folder: &Path, summary: &Map<String, Value>) -> Result<Learned> {
+    let path = folder.join(PREPARATION);
+    if path.exists() {
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        return match serde_json::from_str(&text) {
+            Ok(learned) => Ok(learned),
+            Err(error) => bail!("{}: is not what 'orthant cluster' writes: {error}", path.display()),
+        };
+    }
+    // Older results have names in the summary, and a list for every step with weights of features.
+    let mut steps = vec![];
+    let names = summary.get("weighting").and_then(Value::as_array).cloned().unwrap_or_default();
+    for (step, name) in names.iter().enumerate() {
+        let weighting = Weighting::named(name.as_str().unwrap_or(""))
+            .with_context(|| folder.join(SUMMARY).display().to_string())?;
+        let fitted = match weighting {
+            Weighting::TfIdf => {
+                Fitted::Features(read::numbers(&folder.join(format!("feature_weights_{step}.npy")))?)
+            }
+            _ => Fitted::Unit,
+        };
+        steps.push(Step { weighting, fitted });
+    }
+    let columns = summary.get("cluster").and_then(Value::as_str) == Some("columns");
+    let orientation = if columns { Orientation::Columns } else { Orientation::Rows };
+    Ok(Learned { orientation, steps, ..Learned::default() })
 }
 
 fn word(object: &Map<String, Value>, key: &str, folder: &Path) -> Result<String> {

@@ -40,10 +40,12 @@ pub fn object(folder: &Path, arguments: &str) -> Value {
     serde_json::from_str(&out).unwrap_or_else(|error| panic!("orthant {arguments}: {error}\n{out}"))
 }
 
-/// A folder with the paper's synthetic data in it: set.npy, set.labels.
+/// A folder with the paper's synthetic data in it: set.npy with set.labels, which are found by themselves, and the
+/// same as bare.npy without labels.
 pub fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     succeed(folder.path(), "generate synthetic --noise 0.05 --seed 3 --out set.npy");
+    std::fs::copy(folder.path().join("set.npy"), folder.path().join("bare.npy")).expect("a copy");
     folder
 }
 

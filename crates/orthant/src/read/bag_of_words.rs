@@ -4,7 +4,7 @@
 use super::cursor::{Cursor, Fault, quoted};
 use super::source::Source;
 use super::text::{Text, count_lines, find_line};
-use super::triples::{Bands, Triples, assemble, plausible_rows};
+use super::triples::{Bands, Triples, assemble, plausible};
 use super::{Loaded, Options, Precision, lists};
 use crate::error::{Place, Result};
 
@@ -46,7 +46,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
             format!("promises {entries} entries, more than the file can hold: it is truncated"),
         );
     }
-    if !plausible_rows(documents, entries) {
+    if !plausible(documents, entries) {
         return refuse(
             1,
             format!(

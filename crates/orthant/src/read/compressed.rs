@@ -1,6 +1,6 @@
 //! Compressed rows or columns as binary files store them (scipy.sparse, MATLAB) → compressed rows.
 
-use super::triples::{drop_zeros, plausible_rows, sort_row};
+use super::triples::{drop_zeros, plausible, sort_row};
 use super::values::Number;
 use crate::matrix::{Csr, Matrix};
 
@@ -18,7 +18,7 @@ pub(super) fn from_rows<T: Number>(given: Compressed<T>, columns: u64) -> Result
 
 /// Compressed columns of a matrix with so many rows.
 pub(super) fn from_columns<T: Number>(given: Compressed<T>, rows: u64) -> Result<Matrix, String> {
-    if !plausible_rows(rows, given.values.len() as u64) {
+    if !plausible(rows, given.values.len() as u64) {
         return Err(format!(
             "so many rows ({rows}) for so few entries ({}) are hardly meant",
             given.values.len()

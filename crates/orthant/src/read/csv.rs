@@ -9,21 +9,22 @@ use std::io::Write;
 use std::path::Path;
 
 use super::cursor::{Cursor, Fault, quoted};
+use super::dialect::{
+    Dialect, Role, delimiter, detect, field, is_content, is_delimiter, is_number, sample, skip_blanks, split,
+    value,
+};
 use super::output::{put_number, single, visit_rows};
 use super::source::Source;
-use super::text::{Text, count_lines, head_lines};
+use super::text::{Text, count_lines};
 use super::values::{Order, dense_text};
-use super::{Loaded, Options};
-use crate::error::{Place, Result};
+use super::{Loaded, Options, documents};
+use crate::error::{Error, Place, Result};
 use crate::matrix::kernels::with_room;
 
 /// The name in the table of formats.
 pub(super) const NAME: &str = "csv";
-/// Of equal claims the first wins: a comma may be a decimal point, a blank part of a name.
-const DELIMITERS: [u8; 4] = *b"\t;, ";
-const SAMPLE: usize = 50;
 
-/// Text in which some line has nothing but numbers, names aside.
+/// Text in which some line has nothing but numbers, a name and a class aside.
 pub(super) fn recognise(head: &[u8], _path: &Path) -> bool {
     let printable = |&b: &u8| b >= b' ' || matches!(b, b'\t' | b'\r' | b'\n');
     let sample = sample(head);
@@ -31,25 +32,26 @@ pub(super) fn recognise(head: &[u8], _path: &Path) -> bool {
     head.iter().all(printable) && {
         let fields = split(last, delimiter(&sample));
         let numbers = fields.iter().filter(|field| !field.is_empty() && is_number(field)).count();
-        numbers > 0 && numbers + 1 >= fields.len()
+        numbers > 0 && numbers + 2 >= fields.len()
     }
 }
 
-#[derive(Debug)]
-struct Dialect {
-    delimiter: u8,
-    header: bool,
-    names: bool,
-    /// Numbers in a row, names aside.
-    columns: usize,
-}
-
 pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
-    let head = source.head()?;
-    let dialect = detect(&head, options.header);
+    if options.columns.text.is_some() {
+        return documents::read_table(source, options);
+    }
+    let dialect = detect(&source.head()?, options).map_err(|error| match error {
+        Error::Data(problem) => source.fault(Place::Whole, problem),
+        other => other,
+    })?;
     let mut text = Text::new(source)?;
-    if dialect.columns == 0 {
-        return Err(source.fault(Place::Whole, "the text holds no table of numbers"));
+    let no_table = || {
+        let problem = "the text holds no table of numbers: if it holds texts, name their column with --text, or \
+                       say --format lines for one a line";
+        source.fault(Place::Whole, problem)
+    };
+    if dialect.features == 0 {
+        return Err(no_table());
     }
     let mut vocabulary = None;
     if dialect.header {
@@ -57,175 +59,54 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
             match text.next_line()? {
                 Some(line) if is_content(line) => break line.to_vec(),
                 Some(_) => {}
-                None => return Err(source.fault(Place::Whole, "the text holds no table of numbers")),
+                None => return Err(no_table()),
             }
         };
         let mut fields = split(&line, dialect.delimiter);
-        if fields.len() == dialect.columns + 1 && dialect.names {
-            fields.remove(0);
+        if fields.len() + 1 == dialect.roles.len() && dialect.names() {
+            fields.insert(0, Vec::new());
         }
-        if fields.len() != dialect.columns {
+        if fields.len() != dialect.roles.len() {
             let problem = format!(
                 "the header has a different number of fields ({}) than the rows ({})",
                 fields.len(),
-                dialect.columns
+                dialect.roles.len()
             );
             return Err(source.fault(Place::Line(text.lines()), problem));
         }
-        vocabulary = Some(fields.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect());
+        let features = fields.iter().zip(&dialect.roles).filter(|(_, role)| **role == Role::Feature);
+        vocabulary = Some(features.map(|(field, _)| String::from_utf8_lossy(field).into_owned()).collect());
     }
     let (pieces, lines) = text.parse(|piece| parse_rows(piece, &dialect))?;
     let points = pieces.iter().map(|piece| piece.rows).sum();
     if points == 0 {
         return Err(source.fault(Place::Line(lines), "the table has no row of numbers"));
     }
-    let mut names = Vec::new();
-    let mut values = with_room(pieces.iter().map(|piece| piece.values.len()).sum());
+    let (mut names, mut classes) = (Vec::new(), Vec::new());
+    let count = pieces.iter().map(|piece| piece.values.len()).sum();
+    source.check_room(count as u128 * size_of::<f64>() as u128, options)?;
+    let mut values = with_room(count);
     for piece in pieces {
         names.extend(piece.names);
+        classes.extend(piece.classes);
         values.extend(piece.values);
     }
-    let matrix = dense_text(points, dialect.columns, values, Order::Rows, options);
-    Ok(Loaded { vocabulary, names: dialect.names.then_some(names), ..Loaded::new(matrix, NAME) })
-}
-
-fn is_content(line: &[u8]) -> bool {
-    !line.trim_ascii().is_empty() && !line.starts_with(b"#")
-}
-
-/// The first lines that hold something.
-fn sample(head: &[u8]) -> Vec<&[u8]> {
-    head_lines(head).into_iter().filter(|line| is_content(line)).take(SAMPLE).collect()
-}
-
-/// The one that cuts all lines into the same number of fields (a header may lack one, as R writes
-/// it); otherwise the one that cuts the first line most often.
-fn delimiter(sample: &[&[u8]]) -> u8 {
-    let even = |&delimiter: &u8| {
-        let counts: Vec<usize> = sample.iter().map(|line| split(line, delimiter).len()).collect();
-        let last = counts.last().copied().unwrap_or(0);
-        last > 1
-            && counts.iter().skip(1).all(|&count| count == last)
-            && (counts[0] == last || counts[0] + 1 == last)
-    };
-    let first = |&&delimiter: &&u8| sample.first().map_or(0, |line| split(line, delimiter).len());
-    let even = DELIMITERS.iter().find(|delimiter| even(delimiter));
-    // Reversed, because the last of several maxima is taken.
-    even.or_else(|| DELIMITERS.iter().rev().max_by_key(first)).copied().unwrap_or(b',')
-}
-
-fn detect(head: &[u8], header: Option<bool>) -> Dialect {
-    let sample = sample(head);
-    let delimiter = delimiter(&sample);
-    let rows: Vec<Vec<Vec<u8>>> = sample.iter().map(|line| split(line, delimiter)).collect();
-    let is_text = |field: &Vec<u8>| !is_number(field);
-    let is_value = |field: &Vec<u8>| !field.is_empty() && is_number(field);
-    let Some((first, body)) = rows.split_first().filter(|_| rows.iter().flatten().any(is_value)) else {
-        return Dialect { delimiter, header: false, names: false, columns: 0 };
-    };
-    let width = width(first, body, first.iter().all(is_text));
-    let starts_with_text = |row: &Vec<Vec<u8>>| row.first().is_some_and(is_text);
-    // A header as R writes it; where all are numbers the line is just short.
-    let words = first.iter().any(is_text) || body.iter().all(starts_with_text) || header == Some(true);
-    let short = first.len() + 1 == width && words;
-    let named = short || body.iter().any(starts_with_text) || (body.is_empty() && starts_with_text(first));
-    let header = header.unwrap_or_else(|| {
-        let skip = usize::from(named && !short);
-        short || first.iter().skip(skip).any(is_text)
-    });
-    // pandas writes its index without a name.
-    let names = named || (header && first.first().is_some_and(Vec::is_empty) && width > 1);
-    Dialect { delimiter, header, names, columns: width - usize::from(names && width > 0) }
-}
-
-/// How many fields most of the first lines have, so that an error names the line that differs; of equally many lines,
-/// those like the first are right. A line of nothing but words is a header, which may lack a field.
-fn width(first: &[Vec<u8>], body: &[Vec<Vec<u8>>], words: bool) -> usize {
-    let mut widths: Vec<usize> = body.iter().map(Vec::len).collect();
-    if !words || widths.is_empty() {
-        widths.insert(0, first.len());
-    }
-    let lines = |width: usize| widths.iter().filter(|w| **w == width).count();
-    // Reversed, because the last of several maxima is taken.
-    widths.iter().rev().copied().max_by_key(|&w| (lines(w), w == first.len())).unwrap_or(0)
-}
-
-/// The fields of a line, quotes removed.
-fn split(line: &[u8], delimiter: u8) -> Vec<Vec<u8>> {
-    let mut fields = Vec::new();
-    let mut rest = line.trim_ascii_end();
-    if delimiter == b'\t' {
-        rest = line.strip_suffix(b"\r").unwrap_or(line);
-    }
-    loop {
-        rest = skip_blanks(rest, delimiter);
-        if rest.is_empty() && delimiter == b' ' {
-            return fields;
-        }
-        let (field, after) = field(rest, delimiter);
-        fields.push(field);
-        match after {
-            Some(after) => rest = after,
-            None => return fields,
-        }
-    }
-}
-
-fn skip_blanks(text: &[u8], delimiter: u8) -> &[u8] {
-    let blank = |b: &u8| *b == b' ' || (*b == b'\t' && delimiter != b'\t');
-    &text[text.iter().position(|b| !blank(b)).unwrap_or(text.len())..]
-}
-
-fn is_delimiter(byte: u8, delimiter: u8) -> bool {
-    byte == delimiter || (delimiter == b' ' && byte == b'\t')
-}
-
-/// One field without its quotes, and what follows its delimiter, if there is one.
-fn field(text: &[u8], delimiter: u8) -> (Vec<u8>, Option<&[u8]>) {
-    let mut content = Vec::new();
-    let mut at = 0;
-    if text.first() == Some(&b'"') {
-        at = 1;
-        while at < text.len() {
-            if text[at] == b'"' {
-                at += 1;
-                // Twice stands for itself.
-                if text.get(at) != Some(&b'"') {
-                    break;
-                }
-            }
-            content.push(text[at]);
-            at += 1;
-        }
-    }
-    let end = text[at..].iter().position(|&b| is_delimiter(b, delimiter)).map_or(text.len(), |end| at + end);
-    content.extend_from_slice(text[at..end].trim_ascii_end());
-    (content, text.get(end + 1..).filter(|_| end < text.len()))
-}
-
-/// A field's value if it is one; an absent one is NaN.
-fn value(field: &[u8]) -> Option<f64> {
-    let field = field.trim_ascii();
-    if field.is_empty() || [&b"NA"[..], b"N/A", b"null", b"NULL", b"?"].contains(&field) {
-        return Some(f64::NAN);
-    }
-    let mut cursor = Cursor::new(field);
-    if let Some(number) = cursor.number().filter(|_| cursor.done()) {
-        return Some(number);
-    }
-    let mut point = field.to_vec();
-    *point.iter_mut().find(|b| **b == b',')? = b'.';
-    fast_float2::parse(&point).ok()
-}
-
-fn is_number(field: &[u8]) -> bool {
-    value(field).is_some()
+    let matrix = dense_text(points, dialect.features, values, Order::Rows, options);
+    let given = |list: Vec<String>| (!list.is_empty()).then_some(list);
+    Ok(Loaded {
+        vocabulary,
+        names: given(names),
+        truth: given(classes),
+        notes: dialect.notes,
+        ..Loaded::new(matrix, NAME)
+    })
 }
 
 #[derive(Default)]
 struct Piece {
     values: Vec<f64>,
     names: Vec<String>,
+    classes: Vec<String>,
     rows: usize,
 }
 
@@ -233,7 +114,8 @@ fn parse_rows(text: &[u8], dialect: &Dialect) -> std::result::Result<Piece, Faul
     let mut piece = Piece::default();
     // A number and its delimiter take two bytes at least, whatever the first lines suggest.
     let most = text.len() / 2 + 1;
-    piece.values.reserve(most.min((count_lines(text) as usize).saturating_mul(dialect.columns)));
+    piece.values.reserve(most.min((count_lines(text) as usize).saturating_mul(dialect.features)));
+    let plain = dialect.is_plain();
     let mut cursor = Cursor::new(text);
     while !cursor.done() {
         let line = cursor.clone();
@@ -242,16 +124,17 @@ fn parse_rows(text: &[u8], dialect: &Dialect) -> std::result::Result<Piece, Faul
             cursor.skip_line();
             continue;
         }
-        if dialect.names {
+        let before = (piece.values.len(), piece.names.len());
+        if plain && dialect.names() {
             let (name, after) = field(skip_blanks(row, dialect.delimiter), dialect.delimiter);
             piece.names.push(String::from_utf8_lossy(&name).into_owned());
             cursor.skip(row.len() - after.map_or(0, <[u8]>::len));
         }
-        let before = piece.values.len();
-        if !parse_plain(&mut cursor, dialect, &mut piece.values) {
-            // Something other than plain numbers: quotes, absent values, a decimal comma, an error.
-            piece.values.truncate(before);
-            parse_slowly(&line, row, dialect, &mut piece.values)?;
+        if !plain || !parse_plain(&mut cursor, dialect, &mut piece.values) {
+            // Something other than plain numbers: classes, quotes, absent values, a decimal comma, an error.
+            piece.values.truncate(before.0);
+            piece.names.truncate(before.1);
+            parse_slowly(&line, row, dialect, &mut piece)?;
             cursor = line;
             cursor.skip_line();
         }
@@ -263,7 +146,7 @@ fn parse_rows(text: &[u8], dialect: &Dialect) -> std::result::Result<Piece, Faul
 /// A line of plain numbers; false if it is not.
 #[inline(always)]
 fn parse_plain(cursor: &mut Cursor, dialect: &Dialect, values: &mut Vec<f64>) -> bool {
-    for column in 0..dialect.columns {
+    for column in 0..dialect.features {
         while cursor.peek() == b' ' {
             cursor.step();
         }
@@ -272,7 +155,7 @@ fn parse_plain(cursor: &mut Cursor, dialect: &Dialect, values: &mut Vec<f64>) ->
         while cursor.peek() == b' ' {
             cursor.step();
         }
-        if column + 1 < dialect.columns {
+        if column + 1 < dialect.features {
             match cursor.peek() {
                 b'\n' => return false,
                 byte if is_delimiter(byte, dialect.delimiter) => cursor.step(),
@@ -289,20 +172,25 @@ fn parse_slowly(
     line: &Cursor,
     row: &[u8],
     dialect: &Dialect,
-    values: &mut Vec<f64>,
+    piece: &mut Piece,
 ) -> std::result::Result<(), Fault> {
     let fields = split(row, dialect.delimiter);
-    let names = usize::from(dialect.names);
-    if fields.len() != dialect.columns + names {
-        let (found, expected) = (fields.len(), dialect.columns + names);
+    if fields.len() != dialect.roles.len() {
+        let (found, expected) = (fields.len(), dialect.roles.len());
         return Err(line.fault(format!(
             "the line has a different number of fields ({found}) than most others ({expected})"
         )));
     }
-    for (i, field) in fields.iter().enumerate().skip(names) {
-        match value(field) {
-            Some(value) => values.push(value),
-            None => return Err(line.fault(format!("field {} is no number: {}", i + 1, quoted(field)))),
+    for (i, (field, role)) in fields.iter().zip(&dialect.roles).enumerate() {
+        let word = || String::from_utf8_lossy(field).into_owned();
+        match (role, value(field)) {
+            (Role::Feature, Some(value)) => piece.values.push(value),
+            (Role::Feature, None) => {
+                return Err(line.fault(format!("field {} is no number: {}", i + 1, quoted(field))));
+            }
+            (Role::Name, _) => piece.names.push(word()),
+            (Role::Class, _) => piece.classes.push(word()),
+            (Role::Dropped, _) => {}
         }
     }
     Ok(())

@@ -2,13 +2,14 @@
 //! one of three interleaves. Points are pixels, row after row; features are bands.
 //!
 //! Where the header names a `data ignore value`, that value becomes zero: a pixel without data is a
-//! zero point, which gets no cluster.
+//! zero point, which gets no cluster. Bands that it marks as bad (`bbl`) are left out.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use super::cube::{ignored, zero_out};
 use super::source::{Source, strip_ending};
 use super::values::{Element, Layout, Number};
 use super::{Loaded, Options, Precision};
@@ -71,6 +72,8 @@ struct Header {
     ignore: Option<f64>,
     wavelengths: Option<Vec<f64>>,
     names: Option<Vec<String>>,
+    /// Bands that are not marked as bad.
+    good: Vec<bool>,
     notes: Vec<String>,
 }
 
@@ -190,14 +193,26 @@ fn parse_header(text: &[u8]) -> std::result::Result<Header, (u64, String)> {
         }
         Some(list)
     };
-    let wavelengths =
+    let good: Vec<bool> = counted("bbl")
+        .map_or(vec![true; bands], |list| list.iter().map(|flag| flag.parse() != Ok(0.0)).collect());
+    let wavelengths: Option<Vec<f64>> =
         counted("wavelength").and_then(|list| list.iter().map(|word| word.parse().ok()).collect());
     let names = counted("band names").map(|list| list.into_iter().map(str::to_owned).collect());
-    if let Some(bad) =
-        counted("bbl").map(|list| list.iter().filter(|flag| **flag == "0").count()).filter(|&bad| bad > 0)
-    {
-        notes.push(format!("the header marks {bad} bands as bad; all are kept"));
+    if !good.contains(&true) {
+        return Err((line_of("bbl"), "the header marks all bands as bad (bbl)".into()));
     }
+    let bad = good.iter().filter(|good| !**good).count();
+    if bad > 0 {
+        notes.push(format!("{bad} bands that the header marks as bad (bbl) are left out"));
+    }
+    // In nanometres, whatever the header has them in.
+    let nanometres =
+        match fields.get("wavelength units").map(|(_, unit)| unit.to_ascii_lowercase()).as_deref() {
+            Some("micrometers" | "micrometer" | "microns" | "um" | "µm") => 1000.0,
+            Some("meters" | "m") => 1e9,
+            _ => 1.0,
+        };
+    let wavelengths = wavelengths.map(|all| all.iter().map(|length| length * nanometres).collect());
     Ok(Header {
         lines: size("lines")?,
         samples: size("samples")?,
@@ -208,6 +223,7 @@ fn parse_header(text: &[u8]) -> std::result::Result<Header, (u64, String)> {
         ignore,
         wavelengths,
         names,
+        good,
         notes,
     })
 }
@@ -226,34 +242,32 @@ fn load(source: &Source, header: Header, data: &[u8], options: &Options) -> Resu
         return Err(source.fault(Place::Byte(expected.unwrap_or(usize::MAX).min(data.len()) as u64), problem));
     }
     let data = &data[offset..];
-    let (matrix, empty, single) = match layout.element.precision(options) {
+    source.check_room(u128::from(lines as u64) * (samples * bands * 8) as u128, options)?;
+    let (matrix, hits) = match layout.element.precision(options) {
         Precision::F32 => pixels::<f32>(&header, data),
         Precision::F64 => pixels::<f64>(&header, data),
     };
     let mut loaded = Loaded::new(matrix, NAME);
     loaded.image = Some(ImageShape { height: lines, width: samples, scan: Scan::Rows });
-    loaded.wavelengths = header.wavelengths;
-    loaded.vocabulary = header.names;
+    loaded.wavelengths = header.wavelengths.map(|all| of_good(all, &header.good));
+    loaded.vocabulary = header.names.map(|all| of_good(all, &header.good));
     loaded.notes = header.notes;
-    if let Some(value) = header.ignore.filter(|_| empty + single > 0) {
-        let mut note =
-            format!("pixels that hold only the data ignore value {value}, and so are zero points: {empty}");
-        if single > 0 {
-            note.push_str(&format!("; other places where it stands for 0: {single}"));
-        }
-        loaded.notes.push(note);
-    }
+    loaded.notes.extend(header.ignore.and_then(|value| ignored(value, hits)));
     Ok(loaded)
 }
 
-/// The matrix, how many pixels held only the value to be ignored, and in how many places of other
-/// pixels it stood.
-fn pixels<T: Number>(header: &Header, data: &[u8]) -> (Matrix, usize, usize) {
+fn of_good<T>(all: Vec<T>, good: &[bool]) -> Vec<T> {
+    all.into_iter().zip(good).filter(|(_, good)| **good).map(|(band, _)| band).collect()
+}
+
+/// The matrix of the good bands, and where it held the value to be ignored.
+fn pixels<T: Number>(header: &Header, data: &[u8]) -> (Matrix, (usize, usize)) {
     let &Header { lines, samples, bands, layout, interleave, .. } = header;
     let size = layout.element.size();
-    let mut values = vec![T::default(); lines * samples * bands];
-    let ignored = values
-        .par_chunks_mut(samples * bands)
+    let kept: Vec<usize> = (0..bands).filter(|&band| header.good[band]).collect();
+    let mut values = vec![T::default(); lines * samples * kept.len()];
+    let hits = values
+        .par_chunks_mut(samples * kept.len())
         .enumerate()
         .map(|(line, row)| {
             let mut decoded: Vec<T> = Vec::with_capacity(samples * bands);
@@ -264,36 +278,18 @@ fn pixels<T: Number>(header: &Header, data: &[u8]) -> (Matrix, usize, usize) {
                 Interleave::Bip | Interleave::Bil => take(line * samples * bands, samples * bands),
                 Interleave::Bsq => (0..bands).for_each(|band| take((band * lines + line) * samples, samples)),
             }
-            if interleave == Interleave::Bip {
-                row.copy_from_slice(&decoded);
-            } else {
-                for (band, plane) in decoded.chunks_exact(samples).enumerate() {
-                    for (sample, &value) in plane.iter().enumerate() {
-                        row[sample * bands + band] = value;
-                    }
+            for (sample, pixel) in row.chunks_exact_mut(kept.len()).enumerate() {
+                for (to, &band) in pixel.iter_mut().zip(&kept) {
+                    *to = match interleave {
+                        Interleave::Bip => decoded[sample * bands + band],
+                        _ => decoded[band * samples + sample],
+                    };
                 }
             }
-            header.ignore.map_or((0, 0), |ignore| zero_out(row, bands, T::from_f64(ignore)))
+            header.ignore.map_or((0, 0), |ignore| zero_out(row, kept.len(), T::from_f64(ignore)))
         })
         .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-    let matrix = Dense::new(lines * samples, bands, values).expect("the count was checked against the file");
-    (T::dense(matrix), ignored.0, ignored.1)
-}
-
-fn zero_out<T: Number>(row: &mut [T], bands: usize, ignore: T) -> (usize, usize) {
-    let (mut empty, mut single) = (0, 0);
-    // NaN is never equal to itself.
-    let same = |value: T| value == ignore || (ignore.into().is_nan() && value.into().is_nan());
-    for pixel in row.chunks_exact_mut(bands) {
-        let hits = pixel.iter().filter(|value| same(**value)).count();
-        if hits == bands {
-            empty += 1;
-        } else {
-            single += hits;
-        }
-        if hits > 0 {
-            pixel.iter_mut().filter(|value| same(**value)).for_each(|value| *value = T::default());
-        }
-    }
-    (empty, single)
+    let matrix =
+        Dense::new(lines * samples, kept.len(), values).expect("the count was checked against the file");
+    (T::dense(matrix), hits)
 }

@@ -22,7 +22,6 @@ pub(super) const NAME: &str = "matlab";
 const HEADER: usize = 128;
 /// Enough of a variable to see its name and shape.
 const PREFIX: u64 = 4096;
-const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
 
 const MI_MATRIX: u32 = 14;
 const MI_COMPRESSED: u32 = 15;
@@ -31,8 +30,6 @@ const CLASS_SINGLE: u8 = 7;
 
 pub(super) fn recognise(head: &[u8], path: &std::path::Path) -> bool {
     head.starts_with(b"MATLAB 5.0 MAT-file")
-        || head.starts_with(b"MATLAB 7.3 MAT-file")
-        || head.starts_with(HDF5)
         || (head.len() >= HEADER && matches!(&head[124..HEADER], b"\0\x01IM" | b"\x01\0MI"))
         || (super::strip_ending(super::bare_name(path), ".mat").is_some() && is_version_4(head))
 }
@@ -169,13 +166,6 @@ fn fault(at: usize, problem: impl Into<String>) -> Fault {
 
 impl<'a> File<'a> {
     fn new(bytes: &'a [u8]) -> std::result::Result<Self, Fault> {
-        if bytes.starts_with(b"MATLAB 7.3") || bytes.starts_with(HDF5) {
-            let advice = "save it in MATLAB with save(file, '-v7'), or in Python as .npy by way of h5py";
-            return Err(fault(
-                0,
-                format!("an HDF5 file, as MATLAB 7.3 writes it, is not read here: {advice}"),
-            ));
-        }
         match bytes.get(126..HEADER) {
             Some(b"IM") => Ok(File { bytes, big_endian: false }),
             Some(b"MI") => Ok(File { bytes, big_endian: true }),

@@ -11,7 +11,7 @@ use super::cursor::{Cursor, Fault, quoted};
 use super::output::{put_number, single, visit_rows};
 use super::source::Source;
 use super::text::{Text, count_lines, find_line};
-use super::triples::{Bands, Triples, assemble, plausible_rows};
+use super::triples::{Bands, Triples, assemble, plausible};
 use super::values::{Order, dense_text};
 use super::{Loaded, Options, Precision};
 use crate::error::{Place, Result};
@@ -134,7 +134,7 @@ fn coordinate(
     if source.plain_size().is_some_and(|size| entries > size / 4 + 1) {
         return refuse(format!("promises {entries} entries, more than the file can hold: it is truncated"));
     }
-    if !plausible_rows(rows, entries) {
+    if !plausible(rows, entries) {
         return refuse(format!(
             "so many rows ({rows}) for so few entries ({entries}) are hardly meant: check the size line"
         ));

@@ -8,10 +8,16 @@
 
 mod bag_of_words;
 mod cluto;
+mod columns;
 mod compressed;
 mod csv;
+mod cube;
 mod cursor;
+mod dialect;
+mod documents;
 mod envi;
+mod geotiff;
+mod hdf5;
 mod lists;
 mod matlab;
 mod matrix_market;
@@ -20,22 +26,28 @@ mod numpy;
 mod output;
 mod pictures;
 mod rows;
+mod sidecars;
 mod source;
 mod svmlight;
+mod tenx;
 mod text;
 mod triples;
 mod values;
 
 use std::path::Path;
 
-pub use lists::{lines, numbers};
+pub use columns::Columns;
+pub use lists::{lines, list, numbers};
 pub use output::{write, write_whole};
 
 use source::{Source, bare_name, strip_ending};
+use triples::plausible;
 
 use crate::error::{Error, Place, Result};
 use crate::image::ImageShape;
 use crate::matrix::Matrix;
+use crate::recipe::Orientation;
+use crate::texts::{self, Vocabulary};
 
 /// Single or double precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +59,7 @@ pub enum Precision {
 }
 
 /// What the caller may decide about reading.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
     /// The format's name in [`FORMATS`], where recognition is not wanted.
     pub format: Option<String>,
@@ -57,6 +69,14 @@ pub struct Options {
     pub precision: Option<Precision>,
     /// Whether the first line of a CSV file names the columns; by default that is looked at.
     pub header: Option<bool>,
+    /// Columns of a table that are no features.
+    pub columns: Columns,
+    /// How texts become counts of words.
+    pub texts: texts::Settings,
+    /// The words that are counted, where they were chosen before; otherwise the settings choose them.
+    pub vocabulary: Option<Vocabulary>,
+    /// Bytes that may be used; a file that needs more is refused before it is read. By default the system decides.
+    pub memory: Option<u64>,
 }
 
 /// What a file held: the matrix, points in rows, and whatever came with it.
@@ -76,6 +96,8 @@ pub struct Loaded {
     pub feature_image: Option<ImageShape>,
     /// The wavelength of every feature.
     pub wavelengths: Option<Vec<f64>>,
+    /// How texts became counts of words.
+    pub texts: Option<Vocabulary>,
     /// The format's name in [`FORMATS`]; empty for a matrix that came from elsewhere.
     pub format: &'static str,
     /// What a reader should know, a line each.
@@ -92,8 +114,27 @@ impl Loaded {
             image: None,
             feature_image: None,
             wavelengths: None,
+            texts: None,
             format,
             notes: Vec::new(),
+        }
+    }
+
+    /// With rows or columns as points: what belonged to the others changes places or is no more.
+    pub fn with_points(self, orientation: Orientation) -> Self {
+        match orientation {
+            Orientation::Rows => self,
+            Orientation::Columns => Loaded {
+                matrix: self.matrix.transposed(),
+                truth: None,
+                vocabulary: self.names,
+                names: self.vocabulary,
+                image: self.feature_image,
+                feature_image: self.image,
+                wavelengths: None,
+                texts: None,
+                ..self
+            },
         }
     }
 }
@@ -124,8 +165,16 @@ pub struct Format {
     /// Whether recognising it settles the matter; otherwise an ending of another format outweighs it.
     certain: bool,
     read: fn(&Source, &Options) -> Result<Loaded>,
+    /// How to know and read a folder of it.
+    folder: Option<Folder>,
     write: Option<Writer>,
     companions: &'static [Companion],
+}
+
+/// A format that is a folder.
+struct Folder {
+    recognise: fn(&Path) -> bool,
+    read: fn(&Path, &Options) -> Result<Loaded>,
 }
 
 impl Format {
@@ -151,6 +200,7 @@ pub static FORMATS: &[Format] = &[
         recognise: matrix_market::recognise,
         certain: true,
         read: matrix_market::read,
+        folder: None,
         write: Some(matrix_market::write),
         companions: &[],
     },
@@ -162,6 +212,7 @@ pub static FORMATS: &[Format] = &[
         recognise: numpy::recognise,
         certain: true,
         read: numpy::read,
+        folder: None,
         write: Some(numpy::write),
         companions: &[],
     },
@@ -173,7 +224,20 @@ pub static FORMATS: &[Format] = &[
         recognise: npz::recognise,
         certain: true,
         read: npz::read,
+        folder: None,
         write: Some(npz::write),
+        companions: &[],
+    },
+    Format {
+        name: hdf5::NAME,
+        about: "HDF5 (.h5ad, 10x .h5, loom, MATLAB 7.3): known, and refused with the line of Python that converts it",
+        endings: &[".h5", ".hdf5", ".h5ad", ".loom"],
+        binary: true,
+        recognise: hdf5::recognise,
+        certain: true,
+        read: hdf5::read,
+        folder: None,
+        write: None,
         companions: &[],
     },
     Format {
@@ -184,6 +248,32 @@ pub static FORMATS: &[Format] = &[
         recognise: matlab::recognise,
         certain: true,
         read: matlab::read,
+        folder: None,
+        write: None,
+        companions: &[],
+    },
+    Format {
+        name: geotiff::NAME,
+        about: "TIFF image (GeoTIFF), points are pixels",
+        endings: &[".tif", ".tiff"],
+        binary: true,
+        recognise: geotiff::recognise,
+        certain: true,
+        read: geotiff::read,
+        folder: None,
+        write: None,
+        companions: &[],
+    },
+    Format {
+        name: tenx::NAME,
+        about: "a folder of 10x Genomics: matrix.mtx, barcodes.tsv and features.tsv, points are cells",
+        endings: &[],
+        binary: false,
+        // A file of it is Matrix Market.
+        recognise: |_, _| false,
+        certain: false,
+        read: matrix_market::read,
+        folder: Some(Folder { recognise: tenx::recognise_folder, read: tenx::read_folder }),
         write: None,
         companions: &[],
     },
@@ -195,6 +285,7 @@ pub static FORMATS: &[Format] = &[
         recognise: pictures::recognise,
         certain: true,
         read: pictures::read,
+        folder: Some(Folder { recognise: pictures::recognise_folder, read: pictures::read_folder }),
         write: None,
         companions: &[],
     },
@@ -206,6 +297,7 @@ pub static FORMATS: &[Format] = &[
         recognise: envi::recognise,
         certain: true,
         read: envi::read,
+        folder: None,
         write: None,
         companions: &[],
     },
@@ -217,6 +309,7 @@ pub static FORMATS: &[Format] = &[
         recognise: bag_of_words::recognise,
         certain: true,
         read: bag_of_words::read,
+        folder: None,
         write: None,
         companions: &[],
     },
@@ -228,6 +321,7 @@ pub static FORMATS: &[Format] = &[
         recognise: cluto::recognise,
         certain: true,
         read: cluto::read,
+        folder: None,
         write: Some(cluto::write),
         companions: cluto::COMPANIONS,
     },
@@ -239,7 +333,44 @@ pub static FORMATS: &[Format] = &[
         recognise: svmlight::recognise,
         certain: true,
         read: svmlight::read,
+        folder: None,
         write: Some(svmlight::write),
+        companions: &[],
+    },
+    Format {
+        name: documents::JSON_LINES,
+        about: "one JSON object a line, a field of which is a text",
+        endings: &[".jsonl", ".ndjson"],
+        binary: false,
+        recognise: documents::recognise_json,
+        certain: true,
+        read: documents::read_json,
+        folder: None,
+        write: None,
+        companions: &[],
+    },
+    Format {
+        name: documents::LINES,
+        about: "one text a line",
+        endings: &[],
+        binary: false,
+        recognise: documents::recognise_lines,
+        certain: true,
+        read: documents::read_lines,
+        folder: None,
+        write: None,
+        companions: &[],
+    },
+    Format {
+        name: documents::NAME,
+        about: "a folder of texts (.txt, .md, .html); folders in it are classes",
+        endings: &[".html", ".htm", ".md"],
+        binary: false,
+        recognise: |_, _| false,
+        certain: false,
+        read: documents::read,
+        folder: Some(Folder { recognise: documents::recognise_folder, read: documents::read_folder }),
+        write: None,
         companions: &[],
     },
     Format {
@@ -250,6 +381,7 @@ pub static FORMATS: &[Format] = &[
         recognise: csv::recognise,
         certain: false,
         read: csv::read,
+        folder: None,
         write: Some(csv::write),
         companions: &[],
     },
@@ -262,18 +394,42 @@ pub static FORMATS: &[Format] = &[
         recognise: |_, _| false,
         certain: false,
         read: csv::read,
+        folder: None,
         write: Some(csv::write_tabs),
         companions: &[],
     },
 ];
 
-/// Reads a file (or a folder of pictures) in whichever format it is.
+/// Formats whose columns can be named by [`Options::columns`].
+const TABLES: &[&str] = &["csv", "tsv", "jsonl"];
+
+/// Reads a file, or a folder, in whichever format it is.
 pub fn read(path: &Path, options: &Options) -> Result<Loaded> {
     let format = named_format(options)?;
-    if path.is_dir() && format.is_none_or(|format| format.name == pictures::NAME) {
-        return pictures::read_folder(path, options);
+    if !path.is_dir() {
+        let mut loaded = read_source(&Source::open(path)?, format, options)?;
+        sidecars::add(&mut loaded, path);
+        return Ok(loaded);
     }
-    read_source(&Source::open(path)?, format, options)
+    let folders = || FORMATS.iter().filter_map(|format| Some((format, format.folder.as_ref()?)));
+    let named = format.and_then(|format| folders().find(|(own, _)| own.name == format.name));
+    match named.or_else(|| folders().find(|(_, folder)| format.is_none() && (folder.recognise)(path))) {
+        Some((format, folder)) => {
+            check(&Source::folder(path), format, (folder.read)(path, options)?, options)
+        }
+        None => {
+            let known: Vec<&str> = folders().map(|(format, _)| format.about).collect();
+            let problem = format!("is a folder, but not {}", known.join("; nor "));
+            Err(Error::File { path: path.into(), place: Place::Whole, problem })
+        }
+    }
+}
+
+/// Reads all that a stream holds (standard input, say) as if it were a file of this name without others beside it.
+pub fn read_stream(name: &Path, stream: &mut dyn std::io::Read, options: &Options) -> Result<Loaded> {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).map_err(|source| Error::Io { path: name.into(), source })?;
+    read_source(&Source::memory(name, &bytes)?, named_format(options)?, options)
 }
 
 /// Reads bytes in memory as if they were a file without others beside it. For ENVI the raw numbers
@@ -287,13 +443,35 @@ fn read_source(source: &Source, format: Option<&'static Format>, options: &Optio
         Some(format) => format,
         None => recognise(source)?,
     };
-    let loaded = (format.read)(source, options)?;
+    check(source, format, (format.read)(source, options)?, options)
+}
+
+/// What must be so whatever the format.
+fn check(source: &Source, format: &Format, loaded: Loaded, options: &Options) -> Result<Loaded> {
+    if let Some(name) = options.columns.first_given().filter(|_| !TABLES.contains(&format.name)) {
+        let problem =
+            format!("{} is read as {}, which has no such columns", source.path().display(), format.name);
+        return Err(Error::parameter(name, problem));
+    }
     let (points, features) = (loaded.matrix.points(), loaded.matrix.features());
     if points == 0 || features == 0 {
         let problem = format!("the matrix is empty: {points} rows, {features} columns");
         return Err(source.fault(Place::Whole, problem));
     }
+    if let Some(entries) = stored(&loaded.matrix).filter(|&entries| !plausible(features as u64, entries)) {
+        let problem = format!("so many columns ({features}) for so few entries ({entries}) are hardly meant");
+        return Err(source.fault(Place::Whole, problem));
+    }
     Ok(loaded)
+}
+
+/// Entries of a sparse matrix.
+fn stored(matrix: &Matrix) -> Option<u64> {
+    match matrix {
+        Matrix::SparseF32(x) => Some(x.nonzeros() as u64),
+        Matrix::SparseF64(x) => Some(x.nonzeros() as u64),
+        _ => None,
+    }
 }
 
 fn named_format(options: &Options) -> Result<Option<&'static Format>> {

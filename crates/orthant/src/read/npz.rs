@@ -10,8 +10,8 @@ use super::compressed::{Compressed, from_columns, from_rows};
 use super::numpy::{Header, put_header};
 use super::output::{nonzeros, single, visit_rows};
 use super::source::{Seekable, Source};
-use super::triples::{Bands, Triples, assemble, plausible_rows};
-use super::values::{Layout, Number, Short, dense};
+use super::triples::{Bands, Triples, assemble, plausible};
+use super::values::{Layout, Number, Short};
 use super::{Loaded, Options, Precision};
 use crate::error::{Place, Result};
 use crate::matrix::Matrix;
@@ -39,12 +39,12 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     let names = names.filter_map(|name| name.strip_suffix(".npy")).map(str::to_owned).collect();
     let mut arrays = Arrays { archive, names };
     let has = |name: &str| arrays.names.iter().any(|own| own == name);
-    let matrix = if options.variable.is_none() && has("format") && has("shape") && has("data") {
-        sparse(&mut arrays, options)
+    let loaded = if options.variable.is_none() && has("format") && has("shape") && has("data") {
+        sparse(&mut arrays, options).map(|matrix| Loaded::new(matrix, NAME))
     } else {
         choose(&mut arrays, options).and_then(|name| one(&mut arrays, &name, options))
     };
-    Ok(Loaded::new(matrix.map_err(fault)?, NAME))
+    loaded.map_err(fault)
 }
 
 impl Arrays<'_> {
@@ -118,7 +118,7 @@ fn choose(arrays: &mut Arrays, options: &Options) -> Answer<String> {
     let mut matrices = Vec::new();
     for name in &names {
         let header = arrays.header(name)?;
-        if header.shape.len() == 2 && header.layout().is_ok() {
+        if matches!(header.shape.len(), 2 | 3) && header.layout().is_ok() {
             matrices.push((name.clone(), header.shape_text()));
         }
     }
@@ -134,14 +134,15 @@ fn choose(arrays: &mut Arrays, options: &Options) -> Answer<String> {
     }
 }
 
-fn one(arrays: &mut Arrays, name: &str, options: &Options) -> Answer<Matrix> {
+fn one(arrays: &mut Arrays, name: &str, options: &Options) -> Answer<Loaded> {
     arrays.open(name, |header, reader| {
         let layout = header.layout()?;
-        let (rows, columns) = header.matrix_shape()?;
-        Ok(match layout.element.precision(options) {
-            Precision::F32 => dense(rows, columns, take_all::<f32>(&header, layout, reader)?, header.order()),
-            Precision::F64 => dense(rows, columns, take_all::<f64>(&header, layout, reader)?, header.order()),
-        })
+        let shape = header.matrix_shape()?;
+        let matrix = match layout.element.precision(options) {
+            Precision::F32 => shape.matrix(take_all::<f32>(&header, layout, reader)?),
+            Precision::F64 => shape.matrix(take_all::<f64>(&header, layout, reader)?),
+        };
+        Ok(shape.loaded(matrix, NAME))
     })
 }
 
@@ -196,7 +197,7 @@ fn coordinates(arrays: &mut Arrays, rows: u64, columns: u64, precision: Precisio
     if i.len() != values.len() || j.len() != values.len() {
         return Err(format!("{} rows and {} columns for {} values", i.len(), j.len(), values.len()));
     }
-    if columns > i32::MAX as u64 || !plausible_rows(rows, values.len() as u64) {
+    if columns > i32::MAX as u64 || !plausible(rows, values.len() as u64) {
         return Err(format!("a shape of {rows} x {columns} for {} entries is hardly meant", values.len()));
     }
     let mut entries = Triples::with_capacity(values.len());

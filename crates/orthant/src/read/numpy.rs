@@ -8,6 +8,7 @@ use super::source::Source;
 use super::values::{Element, Layout, Number, Order, Short, dense};
 use super::{Loaded, Options, Precision};
 use crate::error::{Error, Place, Result};
+use crate::image::{ImageShape, Scan};
 use crate::matrix::Matrix;
 
 /// The name in the table of formats.
@@ -104,23 +105,64 @@ impl Header {
         self.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ")
     }
 
-    pub fn order(&self) -> Order {
-        if self.columns_first { Order::Columns } else { Order::Rows }
-    }
-
-    /// Rows and columns, or why the array is no matrix.
-    pub fn matrix_shape(&self) -> std::result::Result<(usize, usize), String> {
+    /// What the array is as points and features, or why it is no matrix. Three dimensions are a cube of
+    /// height x width x bands; if only the last two are equal, pictures one after the other.
+    pub fn matrix_shape(&self) -> std::result::Result<Shape, String> {
+        let (order, scan) =
+            if self.columns_first { (Order::Columns, Scan::Columns) } else { (Order::Rows, Scan::Rows) };
+        let image =
+            |height: u64, width: u64| ImageShape { height: height as usize, width: width as usize, scan };
+        let matrix = |points: Option<u64>, features: Option<u64>| {
+            let (points, features) =
+                (points.ok_or("its size overflows")?, features.ok_or("its size overflows")?);
+            Ok(Shape { points: points as usize, features: features as usize, order, image: None, each: None })
+        };
         match self.shape[..] {
-            [rows, columns] => Ok((rows as usize, columns as usize)),
+            [rows, columns] => matrix(Some(rows), Some(columns)),
             [] => Err("a single number, where points in rows and features in columns are wanted".into()),
             [n] => Err(format!("a one-dimensional array of {n} numbers: reshape it to points x features")),
-            [_, _, _] => Err(format!(
-                "a three-dimensional array ({}): reshape it to pixels x bands, for height x width x bands with \
-                 x.reshape(-1, x.shape[2])",
-                self.shape_text()
-            )),
+            [count, height, width] if height == width && count != height => {
+                let shape = matrix(Some(count), height.checked_mul(width))?;
+                Ok(Shape { each: Some(image(height, width)), ..shape })
+            }
+            [height, width, bands] => {
+                let shape = matrix(height.checked_mul(width), Some(bands))?;
+                Ok(Shape { image: Some(image(height, width)), ..shape })
+            }
             _ => Err(format!("an array of {} dimensions: reshape it to points x features", self.shape.len())),
         }
+    }
+}
+
+/// An array as points and features.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    points: usize,
+    features: usize,
+    order: Order,
+    image: Option<ImageShape>,
+    /// Every point is such a picture.
+    each: Option<ImageShape>,
+}
+
+impl Shape {
+    /// Its numbers as they stand in the file.
+    pub fn matrix<T: Number>(&self, values: Vec<T>) -> Matrix {
+        dense(self.points, self.features, values, self.order)
+    }
+
+    /// The matrix with what the shape says about it.
+    pub fn loaded(&self, matrix: Matrix, format: &'static str) -> Loaded {
+        let mut loaded =
+            Loaded { image: self.image, feature_image: self.each, ..Loaded::new(matrix, format) };
+        let (points, features) = (self.points, self.features);
+        if let Some(ImageShape { height, width, .. }) = self.image {
+            loaded.notes.push(format!("read as an image of {height} x {width} pixels with {features} bands"));
+        }
+        if let Some(ImageShape { height, width, .. }) = self.each {
+            loaded.notes.push(format!("read as {points} pictures of {height} x {width} pixels"));
+        }
+        loaded
     }
 }
 
@@ -155,16 +197,12 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     let header = read_header(source, &mut reader)?;
     let fault = |problem: String| source.fault(Place::Byte(10), problem);
     let layout = header.layout().map_err(fault)?;
-    let (rows, columns) = header.matrix_shape().map_err(fault)?;
+    let shape = header.matrix_shape().map_err(fault)?;
     let matrix = match layout.element.precision(options) {
-        Precision::F32 => {
-            dense(rows, columns, values::<f32>(source, reader, &header, layout)?, header.order())
-        }
-        Precision::F64 => {
-            dense(rows, columns, values::<f64>(source, reader, &header, layout)?, header.order())
-        }
+        Precision::F32 => shape.matrix(values::<f32>(source, reader, &header, layout, options)?),
+        Precision::F64 => shape.matrix(values::<f64>(source, reader, &header, layout, options)?),
     };
-    Ok(Loaded::new(matrix, NAME))
+    Ok(shape.loaded(matrix, NAME))
 }
 
 /// A list of numbers: a one-dimensional array, or a single row or column.
@@ -176,7 +214,7 @@ pub(super) fn read_list(source: &Source) -> Result<Vec<f64>> {
         let problem = format!("an array of {}: a list with one number each is wanted", header.shape_text());
         return Err(source.fault(Place::Byte(10), problem));
     }
-    values(source, reader, &header, layout)
+    values(source, reader, &header, layout, &Options::default())
 }
 
 fn read_header(source: &Source, reader: &mut dyn Read) -> Result<Header> {
@@ -189,6 +227,7 @@ fn values<T: Number>(
     mut reader: impl Read,
     header: &Header,
     layout: Layout,
+    options: &Options,
 ) -> Result<Vec<T>> {
     let size = layout.element.size() as u64;
     let bytes = header.count().and_then(|count| count.checked_mul(size));
@@ -207,6 +246,9 @@ fn values<T: Number>(
         return Err(wrong(header.data_at as u64 + bytes.unwrap_or(there).min(there), there));
     }
     let count = header.count().unwrap_or(u64::MAX);
+    if there.is_some() {
+        source.check_room(u128::from(count) * size_of::<T>() as u128, options)?;
+    }
     let values =
         layout.read(&mut reader, count, there.is_some()).map_err(|Short { bytes, error }| match error {
             Some(error) => source.failed(error),

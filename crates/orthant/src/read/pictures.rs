@@ -34,6 +34,16 @@ struct Picture {
     pixels: Vec<f64>,
 }
 
+/// Whether a folder holds pictures.
+pub(super) fn recognise_folder(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|entries| {
+        entries.flatten().any(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            !name.starts_with('.') && ENDINGS.iter().any(|ending| strip_ending(&name, ending).is_some())
+        })
+    })
+}
+
 /// All pictures of a folder.
 pub(super) fn read_folder(folder: &Path, options: &Options) -> Result<Loaded> {
     let failed = |source| Error::Io { path: folder.into(), source };

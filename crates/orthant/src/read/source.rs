@@ -5,10 +5,14 @@ use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use super::Options;
 use crate::error::{Error, Place, Result};
 
-/// How much of a file the recognition of its format looks at.
-pub(crate) const HEAD: usize = 64 * 1024;
+/// How much of a file the recognition of its format looks at, unless its lines are longer.
+const HEAD: usize = 64 * 1024;
+/// Of text at least so many lines are looked at (a header and two rows), up to a limit.
+const HEAD_LINES: usize = 3;
+const LONGEST_HEAD: usize = 256 << 20;
 const COMPRESSED_BUFFER: usize = 256 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +75,11 @@ impl<'a> Source<'a> {
         Ok(source)
     }
 
+    /// A folder, for what is to be said of it.
+    pub fn folder(path: &Path) -> Source<'static> {
+        Source { path: path.into(), memory: Some(Cow::Borrowed(&[])), packing: Packing::Plain, size: 0 }
+    }
+
     fn packing_of(&self, magic: &[u8]) -> Result<Packing> {
         let refuse = |what| Err(self.fault(Place::Byte(0), format!("{what}: decompress the file first")));
         match magic {
@@ -117,11 +126,25 @@ impl<'a> Source<'a> {
         (self.packing == Packing::Plain).then_some(self.size)
     }
 
-    /// The first bytes of the content.
+    /// The first bytes of the content: of text whole lines, and as many of them as it takes to know a table.
     pub fn head(&self) -> Result<Vec<u8>> {
+        let mut reader = self.reader()?;
         let mut head = Vec::new();
-        self.reader()?.take(HEAD as u64).read_to_end(&mut head).map_err(|error| self.failed(error))?;
-        Ok(head)
+        let mut wanted = HEAD;
+        loop {
+            let more = (wanted - head.len()) as u64;
+            reader.by_ref().take(more).read_to_end(&mut head).map_err(|error| self.failed(error))?;
+            if head.len() < wanted || memchr::memchr(0, &head).is_some() {
+                return Ok(head);
+            }
+            let lines = memchr::memchr_iter(b'\n', &head).take(HEAD_LINES).count();
+            if lines == HEAD_LINES || wanted >= LONGEST_HEAD {
+                // What follows the last line end is cut off.
+                head.truncate(memchr::memrchr(b'\n', &head).map_or(head.len(), |end| end + 1));
+                return Ok(head);
+            }
+            wanted *= 2;
+        }
     }
 
     /// All of the content at once.
@@ -141,6 +164,29 @@ impl<'a> Source<'a> {
             return Ok(Box::new(BufReader::new(file)));
         }
         Ok(Box::new(Cursor::new(self.whole()?)))
+    }
+
+    /// Refuses, before anything is reserved, what would not fit into memory.
+    pub fn check_room(&self, bytes: u128, options: &Options) -> Result<()> {
+        let gigabytes = |bytes: u128| format!("{:.1} GB", bytes as f64 / 1e9);
+        let refuse = |free: String| {
+            let path = self.path.display();
+            let needed = gigabytes(bytes);
+            let advice = "--precision f32 halves it, and a sparse format holds no zeros";
+            Err(Error::Computation(format!("{path}: needs about {needed} of memory, {free}: {advice}")))
+        };
+        match options.memory {
+            Some(free) if bytes > u128::from(free) => {
+                return refuse(format!("{} are free", gigabytes(free.into())));
+            }
+            _ => {}
+        }
+        // Asked for and given back at once: limits of the process are known to the system alone.
+        let asked = usize::try_from(bytes).map(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
+        if asked != Ok(true) {
+            return refuse("more than the system gives".into());
+        }
+        Ok(())
     }
 
     /// A companion file in the same folder, if it is there; bytes in memory have none.

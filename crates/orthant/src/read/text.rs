@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::cursor::Fault;
-use super::source::{HEAD, Source};
+use super::source::Source;
 use crate::error::{Place, Result};
 
 /// Small enough to stay in cache between reading and parsing.
@@ -177,12 +177,11 @@ impl<'a> Text<'a> {
     }
 }
 
-/// The whole lines at the beginning of a file, of which `head` are the first bytes.
+/// The lines at the beginning of a file, as [`Source::head`] gives them.
 pub(crate) fn head_lines(head: &[u8]) -> Vec<&[u8]> {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let mut lines: Vec<&[u8]> = text.split(|&b| b == b'\n').collect();
-    // The last one is empty, or may be cut off where the file goes on.
-    if lines.last().is_some_and(|line| line.is_empty()) || (head.len() >= HEAD && lines.len() > 1) {
+    if lines.last().is_some_and(|line| line.is_empty()) {
         lines.pop();
     }
     lines.into_iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect()

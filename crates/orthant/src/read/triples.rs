@@ -100,14 +100,14 @@ impl Triples {
     }
 }
 
-/// Rows that a file may claim for so many entries: empty rows are fine, an absurd number is a
-/// broken header that must not cost memory.
-pub(crate) fn plausible_rows(points: u64, entries: u64) -> bool {
-    points <= (1 << 20) + entries.saturating_mul(64) && points <= u64::from(u32::MAX)
+/// Rows (or columns) that a file may claim for so many entries: empty ones are fine, an absurd number is
+/// a broken header that must not cost memory.
+pub(crate) fn plausible(lines: u64, entries: u64) -> bool {
+    lines <= (1 << 20) + entries.saturating_mul(64) && lines <= u64::from(u32::MAX)
 }
 
 /// Puts the pieces together; explicit zeros are dropped, the same place twice is refused.
-/// All rows must be below `points` (checked by [`plausible_rows`]), all columns below `features`.
+/// All rows must be below `points` (checked by [`plausible`]), all columns below `features`.
 pub(crate) fn assemble(
     points: usize,
     features: usize,

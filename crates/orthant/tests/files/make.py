@@ -1,10 +1,11 @@
-"""Makes the binary files beside it, as scipy and Pillow write them (they are kept, so that the tests need neither)."""
+"""Makes the binary files beside it, as scipy, tifffile and Pillow write them (they are kept, so that the tests need neither)."""
 
 import pathlib
 
 import numpy as np
 import scipy.io
 import scipy.sparse
+import tifffile
 from PIL import Image
 
 here = pathlib.Path(__file__).parent
@@ -27,3 +28,13 @@ scipy.sparse.save_npz(here / "coo.npz", sparse.tocoo(), compressed=False)
 np.savez_compressed(here / "dense.npz", X=np.arange(6, dtype=">i2").reshape(2, 3), other=np.arange(3))
 gradient = np.add.outer(np.arange(8), np.arange(8)).astype(np.uint8) * 16
 Image.fromarray(gradient).save(here / "gradient.jpg", quality=95)
+# Height x width x bands, in the three ways that people store bands; -1 stands for no data in one pixel.
+scene = np.arange(3 * 4 * 5, dtype=np.int16).reshape(3, 4, 5)
+scene[1, 2] = -1
+nodata = [(42113, "s", 0, "-1", True)]
+tifffile.imwrite(here / "contig.tif", scene, photometric="minisblack", planarconfig="contig", extratags=nodata)
+planes = np.moveaxis(scene, 2, 0).astype(np.float32)
+tifffile.imwrite(
+    here / "planar.tif", planes, photometric="minisblack", planarconfig="separate", compression="zlib", bigtiff=True
+)
+tifffile.imwrite(here / "pages.tif", planes.astype(">f8"), photometric="minisblack", byteorder=">", tile=(16, 16))

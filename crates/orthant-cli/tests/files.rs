@@ -1,0 +1,159 @@
+//! Files as people have them, from the command line to labels: texts, tables, scenes, standard input; and results of
+//! older versions.
+
+mod support;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::Value;
+use support::{folder, npy, object, orthant, succeed, texts};
+
+const TOPICS: [(&str, &str); 3] = [
+    ("food", "wine bread cheese butter soup salad dinner kitchen"),
+    ("space", "rocket orbit planet star moon launch telescope galaxy"),
+    ("sport", "goal match player team coach score league ball"),
+];
+
+/// Texts of three topics, 12 each: a folder with the topics in it, and a table.
+fn write_texts(folder: &Path) {
+    let mut table = String::from("body,topic\n");
+    for (topic, words) in TOPICS {
+        let words: Vec<&str> = words.split(' ').collect();
+        fs::create_dir_all(folder.join("corpus").join(topic)).unwrap();
+        for i in 0..12 {
+            let chosen: Vec<&str> = (0..6).map(|j| words[(i * 3 + j) % words.len()]).collect();
+            let text = format!("The {} of it is in the house, and that is all.", chosen.join(" and the "));
+            fs::write(folder.join("corpus").join(topic).join(format!("{i:02}.txt")), &text).unwrap();
+            table += &format!("\"{text}\",{topic}\n");
+        }
+    }
+    fs::write(folder.join("texts.csv"), table).unwrap();
+}
+
+#[test]
+fn texts_are_clustered_and_new_ones_predicted_with_the_same_words() {
+    let folder = tempfile::tempdir().unwrap();
+    write_texts(folder.path());
+    let found = object(folder.path(), "cluster corpus -k 3 --out result --json");
+    assert_eq!((found["accuracy"].as_f64(), found["points"].as_u64()), (Some(1.0), Some(36)));
+    let labels = fs::read_to_string(folder.path().join("result/labels.txt")).unwrap();
+    assert_eq!(succeed(folder.path(), "predict result corpus").0, labels);
+    assert_eq!(succeed(folder.path(), "predict result texts.csv --text body").0, labels);
+    // New texts, some of whose words are not known.
+    fs::write(
+        folder.path().join("new.txt"),
+        "a dinner with wine and good bread\nthe unheard planet near a star\n",
+    )
+    .unwrap();
+    let (new, _) = succeed(folder.path(), "predict result new.txt --format lines");
+    let old: Vec<&str> = labels.lines().collect();
+    assert_eq!(new.lines().collect::<Vec<_>>(), [old[0], old[12]]);
+    let table = object(folder.path(), "cluster texts.csv --text body --truth-column topic -k 3 --json");
+    assert_eq!(table["accuracy"], 1.0);
+    fs::write(folder.path().join("numbers.csv"), "1,2\n3,4\n").unwrap();
+    let refused = support::run(folder.path(), "predict result numbers.csv");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(texts(&refused).1.contains("holds numbers, but result is of texts"), "{}", texts(&refused).1);
+}
+
+#[test]
+fn results_without_a_preparation_are_of_older_versions_and_still_predict() {
+    let folder = folder();
+    succeed(folder.path(), "cluster set.npy -k 6 -a em-onmf --weighting tf-idf,unit --out result -q");
+    let (expected, _) = succeed(folder.path(), "predict result set.npy");
+    let kept = folder.path().join("result/preparation.json");
+    let learned: Value = serde_json::from_str(&fs::read_to_string(&kept).unwrap()).unwrap();
+    fs::remove_file(&kept).unwrap();
+    let factors = learned["steps"][0]["fitted"]["features"].as_array().unwrap();
+    let bytes: Vec<u8> = factors.iter().flat_map(|x| x.as_f64().unwrap().to_le_bytes()).collect();
+    let list = npy("<f8", &format!("({},)", factors.len()), &bytes);
+    fs::write(folder.path().join("result/feature_weights_0.npy"), list).unwrap();
+    assert_eq!(succeed(folder.path(), "predict result set.npy").0, expected);
+    // What is not a preparation is refused.
+    for (wrong, told) in [
+        ("{", "is not what 'orthant cluster' writes"),
+        ("{\"steps\": [{\"weighting\": \"magic\"}]}", "magic"),
+    ] {
+        fs::write(&kept, wrong).unwrap();
+        let refused = support::run(folder.path(), "predict result set.npy");
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(texts(&refused).1.contains(told), "{}", texts(&refused).1);
+    }
+}
+
+#[test]
+fn standard_input_is_a_file_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = orthant(folder.path())
+        .args(["info", "-", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"id,a,b\n7,1,2\n9,3,4\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let (out, err) = texts(&output);
+    let about: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((about["points"].as_u64(), about["features"].as_u64()), (Some(2), Some(2)));
+    assert!(err.contains("column \"id\" numbers the rows"), "{err}");
+}
+
+#[test]
+fn the_program_reads_back_the_tables_it_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let data: Vec<u8> = (0..2 * 40_000).flat_map(|i| f64::from(i % 977).to_le_bytes()).collect();
+    fs::write(folder.path().join("wide.npy"), npy("<f8", "(2, 40000)", &data)).unwrap();
+    succeed(folder.path(), "convert wide.npy wide.csv");
+    succeed(folder.path(), "convert wide.csv back.npy");
+    let (first, back) = (fs::read(folder.path().join("wide.npy")), fs::read(folder.path().join("back.npy")));
+    assert_eq!(first.unwrap()[128..], back.unwrap()[128..]);
+}
+
+#[test]
+fn points_without_a_class_are_not_scored() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("x.csv"), "1,0\n2,0\n0,1\n0,2\n0,3\n3,0\n").unwrap();
+    fs::write(folder.path().join("truth.csv"), "point,class\n1,a\n2,a\n3,b\n4,b\n5,0\n6,0\n").unwrap();
+    let truth = "cluster x.csv -k 2 --truth truth.csv --truth-column class --json";
+    assert_eq!(object(folder.path(), truth)["scored_points"], 6);
+    let known = object(folder.path(), &format!("{truth} --unlabelled 0"));
+    assert_eq!((known["scored_points"].as_u64(), known["accuracy"].as_f64()), (Some(4), Some(1.0)));
+}
+
+#[test]
+fn a_map_in_the_wrong_order_is_doubted() {
+    let folder = tempfile::tempdir().unwrap();
+    // 12 x 8 pixels, the left half of one material and the right half of another, row after row.
+    let row = [[1.0, 0.1]; 4].into_iter().chain([[0.1, 1.0]; 4]);
+    let pixels: Vec<[f64; 2]> = (0..12).flat_map(|_| row.clone()).collect();
+    let bytes: Vec<u8> = pixels.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
+    fs::write(folder.path().join("pixels.npy"), npy("<f8", "(96, 2)", &bytes)).unwrap();
+    fs::write(folder.path().join("cube.npy"), npy("<f8", "(12, 8, 2)", &bytes)).unwrap();
+    let told = |arguments: &str| succeed(folder.path(), arguments).1;
+    let doubt = "the map is much smoother with --image 12x8 --scan rows";
+    assert!(told("cluster pixels.npy -k 2 --image 12x8").contains(doubt));
+    assert!(!told("cluster pixels.npy -k 2 --image 12x8 --scan rows").contains("smoother"));
+    assert!(!told("cluster cube.npy -k 2").contains("smoother"));
+}
+
+#[test]
+fn features_are_found_by_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("x.csv"), "a,b,c\n1,0,0\n2,0,0.1\n0,1,0\n0,2,0.1\n").unwrap();
+    fs::write(folder.path().join("turned.csv"), "c,b,other,a\n0,0,5,1\n0.1,0,5,2\n0,1,5,0\n0.1,2,5,0\n")
+        .unwrap();
+    succeed(folder.path(), "cluster x.csv -k 2 --out result -q");
+    let labels = fs::read_to_string(folder.path().join("result/labels.txt")).unwrap();
+    assert_eq!(succeed(folder.path(), "predict result turned.csv").0, labels);
+}
+
+#[test]
+fn what_was_typed_in_other_programs_is_understood() {
+    let folder = folder();
+    succeed(folder.path(), "cluster set.npy --k 6 -q");
+    succeed(folder.path(), "choose-k set.npy 2-3 --runs 1 --halves 1 -q");
+}

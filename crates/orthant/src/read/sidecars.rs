@@ -1,0 +1,56 @@
+//! What 'orthant generate' writes beside a matrix: NAME.labels, the class of each point, and NAME.json, the shape of
+//! the image whose pixels the points are. Anything else of that name is none of our business.
+
+use std::path::{Path, PathBuf};
+
+use super::Loaded;
+use super::lists::lines;
+use super::source::bare_name;
+use crate::image::{ImageShape, Scan};
+
+/// Adds what lies beside the file and fits it, where the file itself says nothing of the kind.
+pub(super) fn add(loaded: &mut Loaded, path: &Path) {
+    let beside = |ending: &str| -> Option<PathBuf> {
+        let path = path.with_file_name(Path::new(bare_name(path)).with_extension(ending));
+        // Anything but a file might block for ever.
+        path.is_file().then_some(path)
+    };
+    let (points, features) = (loaded.matrix.points(), loaded.matrix.features());
+    if loaded.truth.is_none()
+        && let Some(path) = beside("labels")
+    {
+        match lines(&path) {
+            Ok(labels) if labels.len() == points => loaded.truth = Some(labels),
+            Ok(labels) => loaded.notes.push(format!(
+                "{} has {} lines for {points} points: it is not used",
+                path.display(),
+                labels.len()
+            )),
+            Err(_) => {}
+        }
+    }
+    if loaded.image.is_none()
+        && loaded.feature_image.is_none()
+        && let Some(shape) = beside("json").and_then(|path| image(&path))
+    {
+        if shape.pixels() == points {
+            loaded.image = Some(shape);
+        } else if shape.pixels() == features {
+            loaded.feature_image = Some(shape);
+        }
+    }
+}
+
+fn image(path: &Path) -> Option<ImageShape> {
+    let value: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
+    let size = |key: &str| value.get(key)?.as_u64().and_then(|x| usize::try_from(x).ok());
+    let (height, width) = (size("height")?, size("width")?);
+    height.checked_mul(width)?;
+    let order = value.get("scan").or(value.get("scan_order"))?.as_str()?;
+    let scan = match order {
+        order if order.starts_with("column") => Scan::Columns,
+        order if order.starts_with("row") => Scan::Rows,
+        _ => return None,
+    };
+    Some(ImageShape { height, width, scan })
+}

@@ -1,0 +1,68 @@
+//! What Cell Ranger of 10x Genomics writes: a folder with matrix.mtx (genes × cells), barcodes.tsv (the cells) and
+//! features.tsv or genes.tsv (identifier, name and kind of every gene), all of them perhaps .gz. Points are cells.
+
+use std::path::{Path, PathBuf};
+
+use super::source::Source;
+use super::text::Text;
+use super::{Loaded, Options, matrix_market};
+use crate::error::{Error, Place, Result};
+use crate::recipe::Orientation;
+
+/// The name in the table of formats.
+pub(super) const NAME: &str = "10x";
+
+/// One of these files in a folder, plain or compressed.
+fn find(folder: &Path, names: &[&str]) -> Option<PathBuf> {
+    let spelled = names.iter().flat_map(|name| [name.to_string(), format!("{name}.gz")]);
+    spelled.map(|name| folder.join(name)).find(|path| path.is_file())
+}
+
+pub(super) fn recognise_folder(folder: &Path) -> bool {
+    find(folder, &["matrix.mtx"]).is_some()
+}
+
+pub(super) fn read_folder(folder: &Path, options: &Options) -> Result<Loaded> {
+    let wanted = |names: &[&str]| {
+        find(folder, names).ok_or_else(|| {
+            let problem = format!("{} (or .gz) is missing in the folder", names[0]);
+            Error::File { path: folder.into(), place: Place::Whole, problem }
+        })
+    };
+    let matrix = Source::open(&wanted(&["matrix.mtx"])?)?;
+    let genes = wanted(&["features.tsv", "genes.tsv"])?;
+    let cells = wanted(&["barcodes.tsv"])?;
+    let loaded = matrix_market::read(&matrix, options)?.with_points(Orientation::Columns);
+    let counted = |path: &Path, count: usize, what: &str, column: usize| -> Result<Vec<String>> {
+        let list = column_of(path, column)?;
+        if list.len() == count {
+            return Ok(list);
+        }
+        let problem = format!("has {} lines for {count} {what} of {}", list.len(), matrix.path().display());
+        Err(Error::File { path: path.into(), place: Place::Whole, problem })
+    };
+    Ok(Loaded {
+        names: Some(counted(&cells, loaded.matrix.points(), "columns", 0)?),
+        vocabulary: Some(counted(&genes, loaded.matrix.features(), "rows", 1)?),
+        notes: vec!["read as a folder of 10x Genomics: points are cells, features are genes".into()],
+        format: NAME,
+        ..loaded
+    })
+}
+
+/// A column of lines with tabs; the first where there is no such.
+fn column_of(path: &Path, column: usize) -> Result<Vec<String>> {
+    let source = Source::open(path)?;
+    let mut text = Text::new(&source)?;
+    let mut list = Vec::new();
+    while let Some(line) = text.next_line()? {
+        let line = String::from_utf8_lossy(line);
+        let fields: Vec<&str> = line.split('\t').collect();
+        let field = fields.get(column).unwrap_or(&fields[0]).trim();
+        if field.is_empty() {
+            return Err(source.fault(Place::Line(text.lines()), "the name is missing"));
+        }
+        list.push(field.to_owned());
+    }
+    Ok(list)
+}
