@@ -12,6 +12,8 @@ use orthant::{Error, evaluate};
 use serde_json::{Map, Value, json};
 
 use crate::args::{DataArgs, Orientation, ReadArgs, WorkArgs};
+use crate::output::refuse_pipe;
+use crate::terminal::tell;
 
 /// Classes of the points.
 #[derive(Debug, Clone)]
@@ -111,7 +113,7 @@ pub fn read(args: &ReadArgs, orientation: Orientation, quiet: bool) -> Result<Lo
         bail!("--variable: {} holds one matrix ({}): leave it out", args.path.display(), loaded.format);
     }
     if !quiet {
-        loaded.notes.iter().for_each(|note| eprintln!("orthant: {}: {note}", args.path.display()));
+        loaded.notes.iter().for_each(|note| tell!("orthant: {}: {note}", args.path.display()));
     }
     if orientation == Orientation::Columns {
         loaded.matrix = loaded.matrix.transposed();
@@ -228,8 +230,9 @@ fn place(shape: ImageShape, points: usize, features: usize) -> Result<Images> {
 /// is none of our business.
 fn beside(path: &Path, points: usize, features: usize) -> Images {
     let shape = || -> Option<ImageShape> {
-        let value: Value =
-            serde_json::from_str(&std::fs::read_to_string(path.with_extension("json")).ok()?).ok()?;
+        let path = path.with_extension("json");
+        refuse_pipe(&path).ok()?;
+        let value: Value = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
         let size = |key: &str| value.get(key)?.as_u64().and_then(|x| usize::try_from(x).ok());
         let (height, width) = (size("height")?, size("width")?);
         height.checked_mul(width)?;

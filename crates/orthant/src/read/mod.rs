@@ -29,7 +29,10 @@ mod values;
 use std::path::Path;
 
 pub use lists::{lines, numbers};
-pub use output::{write, write_whole};
+pub use output::{
+    SEAL, Stage, Traces, companions, folder_of, is_part, is_special, settle, write, write_new, write_staged,
+    write_whole,
+};
 
 use source::{Source, bare_name, strip_ending};
 
