@@ -40,11 +40,11 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
 
 /// Whether better input would not have helped: the computation failed, or the disk did.
 fn failed(cause: &(dyn std::error::Error + 'static)) -> bool {
-    use std::io::ErrorKind::{FileTooLarge, Other, QuotaExceeded, StorageFull, WriteZero};
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull, WriteZero};
     // An error of a device has a number only, on all Unix systems this one.
     const EIO: i32 = 5;
     let of_the_disk = |e: &std::io::Error| {
-        matches!(e.kind(), FileTooLarge | Other | QuotaExceeded | StorageFull | WriteZero)
+        matches!(e.kind(), FileTooLarge | QuotaExceeded | StorageFull | WriteZero)
             || cfg!(unix) && e.raw_os_error() == Some(EIO)
     };
     cause.downcast_ref::<Error>().is_some_and(|e| !e.is_bad_input())

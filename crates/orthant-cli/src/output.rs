@@ -7,10 +7,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use orthant::Error;
 use orthant::matrix::{Dense, Mat, Matrix};
-use orthant::read::{
-    self, Loaded, SEAL, Stage, folder_of, is_part, is_special, settle, write_new, write_whole,
-};
+use orthant::read::{self, Loaded, SEAL, Stage, folder_of, is_part, is_special, settle, write_whole};
 use serde_json::{Map, Value};
 
 use crate::interrupt;
@@ -41,8 +40,14 @@ pub fn json(object: &Map<String, Value>) -> String {
 struct Staged(Option<Stage>);
 
 impl Staged {
-    fn open(home: &Path, claims: &[&OsStr], make: bool) -> Result<Staged> {
-        let stage = Stage::open(home, claims, make)?;
+    /// `named` is what the user calls it.
+    fn open(named: &Path, home: &Path, claims: &[&OsStr], make: bool) -> Result<Staged> {
+        let stage = Stage::open(home, claims, make).map_err(|error| match error {
+            Error::Io { source, .. } => {
+                anyhow::Error::new(source).context(format!("{}: cannot be written", named.display()))
+            }
+            other => other.into(),
+        })?;
         interrupt::remember(stage.traces());
         Ok(Staged(Some(stage)))
     }
@@ -100,18 +105,15 @@ impl Files {
             }
             claims.push(name);
         }
-        let staged = (!claims.is_empty()).then(|| Staged::open(folder, &claims, false)).transpose();
-        Ok(Files {
-            staged: staged.with_context(|| format!("{}: cannot be written", first.display()))?,
-            force,
-        })
+        let staged = (!claims.is_empty()).then(|| Staged::open(first, folder, &claims, false)).transpose();
+        Ok(Files { staged: staged?, force })
     }
 
     /// One of them.
     pub fn write(&self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         let name = path.file_name().unwrap_or_default();
         match &self.staged {
-            Some(staged) if !is_special(path) => Ok(write_new(&staged.stage().file(name), write)?),
+            Some(staged) if !is_special(path) => Ok(staged.stage().write(name, write)?),
             _ => Ok(write_whole(path, write)?),
         }
     }
@@ -159,16 +161,14 @@ impl Folder {
         };
         settle(place)?;
         refuse_to_mix()?;
-        let staged = Staged::open(place, &[OsStr::new(SUMMARY)], true)
-            .with_context(|| format!("{}: cannot be written", place.display()))?;
+        let staged = Staged::open(place, place, &[OsStr::new(SUMMARY)], true)?;
         refuse_to_mix()?;
         Ok(Folder { place: place.to_path_buf(), staged, files: vec![], force })
     }
 
-    /// Where a file goes for now; it is part of the folder from here on.
-    fn file(&mut self, name: &str) -> PathBuf {
+    fn write(&mut self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         self.files.push(name.to_string());
-        self.staged.stage().file(name)
+        Ok(self.staged.stage().write(name, write)?)
     }
 
     /// A file of text.
@@ -178,8 +178,7 @@ impl Folder {
 
     /// A file of bytes.
     pub fn bytes(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        let path = self.file(name);
-        Ok(write_new(&path, |out| out.write_all(bytes))?)
+        self.write(name, |out| out.write_all(bytes))
     }
 
     /// A matrix as .npy.
@@ -192,8 +191,7 @@ impl Folder {
 
     /// A list of numbers as a one-dimensional .npy.
     pub fn list(&mut self, name: &str, numbers: &[f64]) -> Result<()> {
-        let path = self.file(name);
-        Ok(write_new(&path, |out| {
+        self.write(name, |out| {
             let head = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({},), }}", numbers.len());
             // Magic, version and length take 10 bytes; numbers begin at a multiple of 64.
             let length = (10 + head.len() + 1).next_multiple_of(64) - 10;
@@ -201,16 +199,15 @@ impl Folder {
             out.write_all(&(length as u16).to_le_bytes())?;
             writeln!(out, "{head:<width$}", width = length - 1)?;
             numbers.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))
-        })?)
+        })
     }
 
     /// Puts the summary in and everything in its place; files of an earlier result that the new one does not have
     /// go away.
     pub fn finish(mut self, mut summary: Map<String, Value>) -> Result<()> {
-        let path = self.file(SUMMARY);
-        summary.insert(FILES.into(), self.files.clone().into());
-        let text = json(&summary) + "\n";
-        write_new(&path, |out| out.write_all(text.as_bytes()))?;
+        let files: Vec<&str> = self.files.iter().map(String::as_str).chain([SUMMARY]).collect();
+        summary.insert(FILES.into(), files.into());
+        self.text(SUMMARY, &(json(&summary) + "\n"))?;
         for old in files_of(&self.place) {
             self.staged.stage().drop_old(old)?;
         }

@@ -21,12 +21,32 @@ fn big(folder: &Path) {
     succeed(folder, "generate telescope --noise 0.01 --out big.npy");
 }
 
-fn begin(command: &mut Command, arguments: &str) -> Child {
-    let child = command.args(arguments.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    child.spawn().expect("the program starts")
+/// A program at work, which ends with the test however that ends.
+struct Running(Option<Child>);
+
+impl Running {
+    fn child(&mut self) -> &mut Child {
+        self.0.as_mut().expect("it is running")
+    }
 }
 
-fn send(child: &Child, signal: &str) {
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn begin(command: &mut Command, arguments: &str) -> Running {
+    let child = command.args(arguments.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Running(Some(child.spawn().expect("the program starts")))
+}
+
+fn send(running: &mut Running, signal: &str) {
+    let child = running.child();
     let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill is there");
     assert!(sent.success());
 }
@@ -45,9 +65,9 @@ fn has_parts(folder: &Path) -> bool {
 }
 
 /// The end of a program that must not wait for anything.
-fn ends(mut child: Child) -> Output {
-    until("the end", || child.try_wait().unwrap().is_some());
-    child.wait_with_output().unwrap()
+fn ends(mut running: Running) -> Output {
+    until("the end", || running.child().try_wait().unwrap().is_some());
+    running.0.take().expect("it was running").wait_with_output().unwrap()
 }
 
 /// Writes into it fail: a full device, and a pipe without a reader.
@@ -118,11 +138,11 @@ fn signals_that_were_ignored_from_the_start_stay_ignored() {
     until("the work begins", || has_parts(folder.path()));
     std::thread::sleep(Duration::from_secs(1));
     for signal in ["-HUP", "-INT", "-HUP"] {
-        send(&child, signal);
+        send(&mut child, signal);
     }
     std::thread::sleep(Duration::from_millis(300));
-    assert!(child.try_wait().unwrap().is_none(), "an ignored signal ended the work");
-    send(&child, "-TERM");
+    assert!(child.child().try_wait().unwrap().is_none(), "an ignored signal ended the work");
+    send(&mut child, "-TERM");
     let output = ends(child);
     assert_eq!(output.status.code(), Some(130));
     assert!(folder.path().join("result/labels.txt").exists());
@@ -146,11 +166,46 @@ fn a_folder_on_another_disk_is_replaced_as_any_other() {
     assert!(folder.path().join("result").is_symlink());
 }
 
+/// Runs a script with the folder `result` as a disk of its own, if the system lets us.
+#[cfg(target_os = "linux")]
+fn on_a_disk_of_its_own(folder: &Path, size: &str, script: &str) {
+    const REFUSED: i32 = 77;
+    let script = format!("mount -t tmpfs -o size={size} none result || exit {REFUSED}; {script}");
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", &script, env!("CARGO_BIN_EXE_orthant")]).current_dir(folder);
+    let output = command.output().expect("unshare is there");
+    let (out, err) = texts(&output);
+    if output.status.code() == Some(REFUSED) || err.contains("unshare failed") {
+        println!("skipped: the system does not let us mount: {err}");
+        return;
+    }
+    assert!(output.status.success(), "{script}\n{out}{err}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_mounted_folder_is_replaced_as_any_other_and_a_full_one_keeps_what_it_had() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("result")).unwrap();
+    let first = r#""$0" cluster set.npy -k 6 -a k-means --out result -q || exit 1"#;
+    let replaced = r#"
+        "$0" cluster set.npy -k 6 -a em-onmf --out result --force -q || exit 2
+        test -e result/summary.json && ! test -e result/centers.npy && ! ls -A result | grep part"#;
+    on_a_disk_of_its_own(folder.path(), "10m", &format!("{first}{replaced}"));
+    // Room for one result, not for two.
+    let full = r#"
+        cp -r result before && head -c 1m /dev/zero >result/filler 2>/dev/null
+        "$0" cluster set.npy -k 6 -a em-onmf --out result --force -q 2>told; test $? = 1 || exit 3
+        grep -q "No space left" told && test $(wc -l <told) = 1 || exit 4
+        rm result/filler && diff -r before result && ! ls -A result | grep part"#;
+    on_a_disk_of_its_own(folder.path(), "200k", &format!("{first}{full}"));
+}
+
 #[test]
 fn the_second_of_two_runs_with_one_folder_is_refused_and_the_first_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     big(folder.path());
-    let child = begin(&mut listening(folder.path()), ENDLESS);
+    let mut child = begin(&mut listening(folder.path()), ENDLESS);
     until("the work begins", || has_parts(folder.path()));
     std::thread::sleep(Duration::from_secs(1));
     for force in ["", " --force"] {
@@ -159,7 +214,7 @@ fn the_second_of_two_runs_with_one_folder_is_refused_and_the_first_goes_on() {
         assert_eq!(second.status.code(), Some(2), "{err}");
         assert!(err.contains("result: another run is writing it") && err.lines().count() == 1, "{err}");
     }
-    send(&child, "-INT");
+    send(&mut child, "-INT");
     assert_eq!(ends(child).status.code(), Some(130));
     assert!(folder.path().join("result/labels.txt").exists() && !has_parts(folder.path()));
 }
@@ -168,11 +223,11 @@ fn the_second_of_two_runs_with_one_folder_is_refused_and_the_first_goes_on() {
 fn what_appears_meanwhile_is_not_overwritten_and_the_work_is_not_lost() {
     let folder = tempfile::tempdir().unwrap();
     big(folder.path());
-    let child = begin(&mut listening(folder.path()), ENDLESS);
+    let mut child = begin(&mut listening(folder.path()), ENDLESS);
     until("the work begins", || has_parts(folder.path()));
     std::thread::sleep(Duration::from_secs(1));
     fs::write(folder.path().join("result/labels.txt"), "mine").unwrap();
-    send(&child, "-INT");
+    send(&mut child, "-INT");
     let (_, err) = texts(&ends(child));
     assert!(err.contains("result/labels.txt: is in the way"), "{err}");
     let files = contents(&folder.path().join("result"));
@@ -186,10 +241,9 @@ fn what_appears_meanwhile_is_not_overwritten_and_the_work_is_not_lost() {
 fn what_a_killed_run_left_is_gone_after_the_next() {
     let folder = tempfile::tempdir().unwrap();
     big(folder.path());
-    let mut child = begin(&mut listening(folder.path()), ENDLESS);
+    let child = begin(&mut listening(folder.path()), ENDLESS);
     until("the work begins", || has_parts(folder.path()));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    drop(child);
     assert!(has_parts(folder.path()));
     succeed(folder.path(), "cluster big.npy -k 8 -a em-onmf -q --out result");
     assert!(!has_parts(folder.path()) && folder.path().join("result/labels.txt").exists());
@@ -200,9 +254,9 @@ fn an_end_while_data_are_read_leaves_no_folder() {
     let folder = tempfile::tempdir().unwrap();
     assert!(Command::new("mkfifo").arg(folder.path().join("data")).status().unwrap().success());
     for command in ["cluster data -k 2 --out deep/er/result -q", "convert data out.mtx -q"] {
-        let child = begin(&mut listening(folder.path()), command);
+        let mut child = begin(&mut listening(folder.path()), command);
         until("it begins", || has_parts(folder.path()));
-        send(&child, "-INT");
+        send(&mut child, "-INT");
         assert_eq!(ends(child).status.code(), Some(130), "{command}");
         let left: Vec<String> = contents(folder.path()).into_keys().collect();
         assert_eq!(left, ["data"], "{command}");
@@ -259,9 +313,9 @@ fn one_file_under_two_names_is_one_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
     big(folder.path());
     let work = "cluster big.npy -k 8 -a onp-mf --max-iterations 300 -q --json --checkpoint";
-    let child = begin(&mut listening(folder.path()), &format!("{work} saved --checkpoint-every 0"));
+    let mut child = begin(&mut listening(folder.path()), &format!("{work} saved --checkpoint-every 0"));
     until("a checkpoint", || folder.path().join("saved").exists());
-    send(&child, "-INT");
+    send(&mut child, "-INT");
     assert_eq!(ends(child).status.code(), Some(130));
     succeed(folder.path(), &format!("{work} ./saved --resume saved"));
     assert!(!folder.path().join("saved").exists());
@@ -401,7 +455,7 @@ fn numbers_in_a_refusal_are_short() {
 fn a_reader_that_stops_reading_is_no_error() {
     let folder = folder();
     let mut child = begin(&mut orthant(folder.path()), "cluster set.npy -k 6 --json -q --out result");
-    let mut out = child.stdout.take().unwrap();
+    let mut out = child.child().stdout.take().unwrap();
     let mut first = [0u8; 1];
     out.read_exact(&mut first).unwrap();
     drop(out);

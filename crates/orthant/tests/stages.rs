@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use orthant::matrix::{Dense, Matrix};
-use orthant::read::{Loaded, Stage, settle, write, write_new};
+use orthant::read::{Loaded, Stage, settle, write};
 
 /// What a run that was killed left in a folder: files by their place in the hidden folder.
 fn leftover(home: &Path, files: &[(&str, &str)]) -> PathBuf {
@@ -71,12 +71,12 @@ fn what_was_not_committed_is_removed_and_what_lives_is_not() {
     fs::write(home.join(".orthant-fedcba9876543210.part"), "half").unwrap();
     let stage = Stage::open(home, &[OsStr::new("a")], false).unwrap();
     assert_eq!(listing(home).len(), 1, "{:?}", listing(home));
-    write_new(&stage.file("a"), |out| out.write_all(b"new")).unwrap();
+    stage.write("a", |out| out.write_all(b"new")).unwrap();
     settle(home).unwrap();
     let error = Stage::open(home, &[OsStr::new("b"), OsStr::new("a")], false).unwrap_err().to_string();
     assert!(error.contains("a: another run is writing it"), "{error}");
     let other = Stage::open(home, &[OsStr::new("b")], false).unwrap();
-    write_new(&other.file("b"), |out| out.write_all(b"new")).unwrap();
+    other.write("b", |out| out.write_all(b"new")).unwrap();
     other.commit(false).unwrap();
     stage.commit(false).unwrap();
     assert_eq!(listing(home), ["a=new", "b=new"]);

@@ -30,8 +30,7 @@ use std::path::Path;
 
 pub use lists::{lines, numbers};
 pub use output::{
-    SEAL, Stage, Traces, companions, folder_of, is_part, is_special, settle, write, write_new, write_staged,
-    write_whole,
+    SEAL, Stage, Traces, companions, folder_of, is_part, is_special, settle, write, write_staged, write_whole,
 };
 
 use source::{Source, bare_name, strip_ending};

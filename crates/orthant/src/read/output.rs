@@ -41,8 +41,8 @@ pub fn write_staged(stage: &Stage, path: &Path, loaded: &Loaded) -> Result<()> {
                     let place = at + 1;
                     return refuse(format!("name {place} has a line break, which {ending} cannot hold"));
                 }
-                let path = stage.file(beside.file_name().unwrap_or_default());
-                write_new(&path, |out| list.iter().try_for_each(|line| writeln!(out, "{line}")))?;
+                let name = beside.file_name().unwrap_or_default();
+                stage.write(name, |out| list.iter().try_for_each(|line| writeln!(out, "{line}")))?;
             }
             None if beside.exists() => {
                 let beside = beside.display();
@@ -53,7 +53,7 @@ pub fn write_staged(stage: &Stage, path: &Path, loaded: &Loaded) -> Result<()> {
             None => {}
         }
     }
-    write_new(&stage.file(file_name(path)?), |out| encode(format, path, loaded, out))
+    stage.write(file_name(path)?, |out| encode(format, path, loaded, out))
 }
 
 /// Files beside `path` that belong to it in its format, whether or not they are there.
@@ -118,13 +118,6 @@ fn file_name(path: &Path) -> Result<&OsStr> {
         place: Place::Whole,
         problem: "is a folder, a file name is wanted".into(),
     })
-}
-
-/// Writes a file that nobody looks at yet.
-pub fn write_new(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
-    let failed = |source| Error::Io { path: path.into(), source };
-    let mut out = BufWriter::with_capacity(BUFFER, File::create_new(path).map_err(failed)?);
-    write(&mut out).and_then(|()| out.flush()).map_err(failed)
 }
 
 /// Writes to a file of another name in the same folder and renames it at the end, so that nobody

@@ -150,7 +150,10 @@ fn contest(args: &DemoArgs, threads: usize) -> Result<Demo> {
     std::thread::scope(|scope| {
         let start = |_| std::thread::Builder::new().spawn_scoped(scope, work);
         let workers = (0..threads).map(start).collect::<std::io::Result<Vec<_>>>();
-        let workers = workers.context("--threads: the threads cannot be started")?;
+        let workers = workers.context("--threads: the threads cannot be started").inspect_err(|_| {
+            // Those that were started have nothing to do.
+            next.store(cells.len(), Ordering::Relaxed);
+        })?;
         let join = |worker: std::thread::ScopedJoinHandle<'_, Result<()>>| match worker.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),

@@ -19,7 +19,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, ErrorKind};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ pub struct Traces {
 impl Traces {
     /// Removes it, as far as the system lets us.
     pub fn remove(&self) {
-        let _ = fs::remove_dir_all(&self.part);
+        clear(&self.part);
         for folder in &self.made {
             // Only where it is empty.
             let _ = fs::remove_dir(folder);
@@ -140,9 +140,21 @@ impl Stage {
         }
     }
 
-    /// Where a file is to be written that will have this name.
-    pub fn file(&self, name: impl AsRef<OsStr>) -> PathBuf {
-        self.part.join(NEW).join(name.as_ref())
+    /// Writes the file that will have this name.
+    pub fn write(
+        &self,
+        name: impl AsRef<OsStr>,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
+        let name = name.as_ref();
+        let written = || {
+            let file = File::create_new(self.part.join(NEW).join(name))?;
+            let mut out = BufWriter::with_capacity(super::BUFFER, file);
+            write(&mut out)?;
+            out.flush()
+        };
+        // The place that the user knows.
+        written().map_err(|source| Error::Io { path: self.home.join(name), source })
     }
 
     /// A file that goes away when the new ones stand, unless it is one of them.
@@ -197,8 +209,7 @@ impl Stage {
             return Err(failed(error));
         }
         self.done = true;
-        // Everything stands; what remains here is removed by the next run if not now.
-        let _ = fs::remove_dir_all(&self.part);
+        clear(&self.part);
         sync_folder(&self.home).map_err(failed)
     }
 
@@ -266,10 +277,26 @@ fn settle_owned(home: &Path, ours: Option<&Path>) -> Result<()> {
             let problem = format!("the files of an interrupted run cannot be put in place: {error}");
             Error::File { path: part.clone(), place: Place::Whole, problem }
         })?;
-        let _ = fs::remove_dir_all(&part);
+        clear(&part);
         drop(lock);
     }
     Ok(())
+}
+
+/// Removes a hidden folder, the lock last: until then nobody else takes it for a leftover. What cannot be removed
+/// now is removed by the next run.
+fn clear(part: &Path) {
+    // The program's other threads may still be writing when it is told to end at once.
+    for _ in 0..TRIES {
+        // What says that there is something to carry out goes first.
+        for inner in [PUT, REPLACE, NEW, DROP, CLAIMS, OLD] {
+            let _ = fs::remove_dir_all(part.join(inner));
+        }
+        match fs::remove_dir_all(part) {
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {}
+            _ => return,
+        }
+    }
 }
 
 /// Whether a name is one of a file or folder in the making.
