@@ -45,7 +45,7 @@ fn failed(cause: &(dyn std::error::Error + 'static)) -> bool {
     const EIO: i32 = 5;
     let of_the_disk = |e: &std::io::Error| {
         matches!(e.kind(), FileTooLarge | QuotaExceeded | StorageFull | WriteZero)
-            || cfg!(unix) && e.raw_os_error() == Some(EIO)
+            || (cfg!(unix) && e.raw_os_error() == Some(EIO))
     };
     cause.downcast_ref::<Error>().is_some_and(|e| !e.is_bad_input())
         || cause.downcast_ref::<std::io::Error>().is_some_and(of_the_disk)

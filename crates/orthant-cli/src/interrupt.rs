@@ -69,7 +69,7 @@ fn listen(act: impl Fn() + Send + 'static) {
 
     let ignored = ignored();
     let wanted: Vec<i32> =
-        [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0).collect();
+        [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| (ignored >> (signal - 1)) & 1 == 0).collect();
     let (ready, wait) = std::sync::mpsc::channel();
     let listener = move || {
         let signals = Signals::new(wanted);

@@ -92,12 +92,12 @@ impl Stage {
             settle_owned(home, Some(&stage.part))?;
             let claimed = stage.part.join(CLAIMS);
             claims.iter().try_for_each(|name| touch(&claimed.join(name))).map_err(failed)?;
-            let others = parts(home).map_err(failed)?.into_iter().filter(|part| *part != stage.part);
+            let mut others = parts(home).map_err(failed)?.into_iter().filter(|part| *part != stage.part);
             let common = |part: PathBuf| {
                 let name = claims.iter().find(|name| part.join(CLAIMS).join(name).exists())?;
                 Some((part, name.to_os_string()))
             };
-            taken = others.into_iter().find_map(common);
+            taken = others.find_map(common);
             if taken.is_none() {
                 return Ok(stage);
             }
@@ -378,7 +378,7 @@ fn roll_back(home: &Path, part: &Path, names: &[OsString]) -> io::Result<()> {
     };
     for name in names {
         let (staged, placed) = (ready.join(name), home.join(name));
-        if !staged.symlink_metadata().is_ok() {
+        if staged.symlink_metadata().is_err() {
             fs::rename(&placed, &staged)?;
         } else if same_file(&staged, &placed) {
             fs::remove_file(&placed)?;
