@@ -8,10 +8,11 @@ use orthant::Error;
 
 use crate::args::Cli;
 use crate::interrupt;
+use crate::terminal::tell;
 
 /// Bad input or usage.
 const BAD_INPUT: u8 = 2;
-/// The computation failed on input that looked right.
+/// The computation failed on input that looked right, or its result could not be written.
 const FAILED: u8 = 1;
 
 /// Tells of an error.
@@ -34,8 +35,20 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     if interrupt::happened() {
         return ExitCode::from(interrupt::EXIT);
     }
-    let failed = error.chain().any(|cause| cause.downcast_ref::<Error>().is_some_and(|e| !e.is_bad_input()));
-    ExitCode::from(if failed { FAILED } else { BAD_INPUT })
+    ExitCode::from(if error.chain().any(failed) { FAILED } else { BAD_INPUT })
+}
+
+/// Whether better input would not have helped: the computation failed, or the disk did.
+fn failed(cause: &(dyn std::error::Error + 'static)) -> bool {
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull, WriteZero};
+    // An error of a device has a number only, on all Unix systems this one.
+    const EIO: i32 = 5;
+    let of_the_disk = |e: &std::io::Error| {
+        matches!(e.kind(), FileTooLarge | QuotaExceeded | StorageFull | WriteZero)
+            || (cfg!(unix) && e.raw_os_error() == Some(EIO))
+    };
+    cause.downcast_ref::<Error>().is_some_and(|e| !e.is_bad_input())
+        || cause.downcast_ref::<std::io::Error>().is_some_and(of_the_disk)
 }
 
 /// One cause; the library's parameters are flags here.
@@ -67,7 +80,7 @@ pub fn usage(error: clap::Error) -> ExitCode {
 }
 
 fn complain(problem: &str) {
-    eprintln!("orthant: error: {}", problem.replace('\n', " "));
+    tell!("orthant: error: {}", problem.replace('\n', " "));
 }
 
 /// clap's paragraphs as one line: what is wrong, the tips, and where to read on.

@@ -13,6 +13,7 @@ use orthant::recipe::Learned;
 use serde_json::{Map, Value, json};
 
 use crate::args::{DataArgs, Orientation, ReadArgs, WorkArgs};
+use crate::terminal::tell;
 
 /// Classes of the points.
 #[derive(Debug, Clone)]
@@ -138,7 +139,7 @@ fn fetch(args: &ReadArgs, mut options: read::Options) -> Result<Loaded> {
 
 fn tell(notes: &[String], path: &Path, quiet: bool) {
     if !quiet {
-        notes.iter().for_each(|note| eprintln!("orthant: {}: {note}", path.display()));
+        notes.iter().for_each(|note| tell!("orthant: {}: {note}", path.display()));
     }
 }
 

@@ -11,6 +11,7 @@ mod naming;
 mod output;
 mod progress;
 mod summary;
+mod terminal;
 
 use std::process::ExitCode;
 

@@ -1,27 +1,34 @@
-//! What the program leaves behind: standard output, and files that appear whole or not at all.
+//! What the program leaves behind: standard output, and files that appear whole or not at all. All of the program's
+//! files are written by way of [`Stage`] or [`write_whole`], nowhere else.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use orthant::Error;
 use orthant::matrix::{Dense, Mat, Matrix};
-use orthant::read::{Loaded, write, write_whole};
+use orthant::read::{self, Loaded, SEAL, Stage, folder_of, is_part, is_special, settle, write_whole};
 use serde_json::{Map, Value};
 
 use crate::interrupt;
+use crate::terminal::{harmless, harmless_json};
 
 /// Text to standard output, with a line end.
 pub fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", text.trim_end_matches('\n'))?;
-    out.flush()?;
-    Ok(())
+    print_raw(&harmless(text))
 }
 
 /// An object to standard output.
 pub fn print_json(object: &Map<String, Value>) -> Result<()> {
-    print(&json(object))
+    print_raw(&harmless_json(&json(object)))
+}
+
+fn print_raw(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let printed = writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush());
+    printed.context("standard output")
 }
 
 /// An object as text.
@@ -29,95 +36,162 @@ pub fn json(object: &Map<String, Value>) -> String {
     format!("{:#}", Value::Object(object.clone()))
 }
 
-/// Refuses to overwrite a file, unless asked to.
-pub fn check_new(path: &Path, force: bool) -> Result<()> {
-    if path.is_dir() {
-        bail!("{}: is a folder, a file name is wanted", path.display());
+/// A stage that goes away however the program ends.
+struct Staged(Option<Stage>);
+
+impl Staged {
+    /// `named` is what the user calls it.
+    fn open(named: &Path, home: &Path, claims: &[&OsStr], make: bool) -> Result<Staged> {
+        let stage = Stage::open(home, claims, make).map_err(|error| match error {
+            Error::Io { source, .. } => {
+                anyhow::Error::new(source).context(format!("{}: cannot be written", named.display()))
+            }
+            other => other.into(),
+        })?;
+        interrupt::remember(stage.traces());
+        Ok(Staged(Some(stage)))
     }
-    // A pipe or a terminal is written to, not replaced.
-    let replaced = path.metadata().is_ok_and(|about| about.is_file());
-    if replaced && !force {
-        bail!("{}: exists already: choose another name, or --force to overwrite it", path.display());
+
+    fn stage(&self) -> &Stage {
+        self.0.as_ref().expect("a stage is there until it is committed")
     }
-    Ok(())
+
+    fn commit(mut self, replace: bool) -> Result<()> {
+        let Some(stage) = self.0.take() else { return Ok(()) };
+        let traces = stage.traces();
+        let committed = {
+            let _held = interrupt::hold();
+            stage.commit(replace)
+        };
+        interrupt::forget(&traces);
+        Ok(committed?)
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if let Some(stage) = self.0.take() {
+            let traces = stage.traces();
+            drop(stage);
+            interrupt::forget(&traces);
+        }
+    }
+}
+
+/// Files with names that the user chose, which appear together.
+pub struct Files {
+    /// A terminal or a pipe needs none.
+    staged: Option<Staged>,
+    force: bool,
+}
+
+impl Files {
+    /// Makes sure that the files, all in one folder, can be written before any work is done for them.
+    pub fn open(paths: &[&Path], force: bool) -> Result<Files> {
+        let Some(first) = paths.first() else { bail!("no file is named") };
+        let folder = folder_of(first);
+        settle(folder)?;
+        let mut claims = vec![];
+        for path in paths {
+            if path.is_dir() {
+                bail!("{}: is a folder, a file name is wanted", path.display());
+            }
+            let Some(name) = path.file_name() else { bail!("{}: a file needs a name", path.display()) };
+            if is_special(path) {
+                continue;
+            }
+            if path.symlink_metadata().is_ok() && !force {
+                bail!("{}: exists already: choose another name, or --force to overwrite it", path.display());
+            }
+            claims.push(name);
+        }
+        let staged = (!claims.is_empty()).then(|| Staged::open(first, folder, &claims, false)).transpose();
+        Ok(Files { staged: staged?, force })
+    }
+
+    /// One of them.
+    pub fn write(&self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        let name = path.file_name().unwrap_or_default();
+        match &self.staged {
+            Some(staged) if !is_special(path) => Ok(staged.stage().write(name, write)?),
+            _ => Ok(write_whole(path, write)?),
+        }
+    }
+
+    /// A matrix with what lies beside it.
+    pub fn matrix(&self, path: &Path, loaded: &Loaded) -> Result<()> {
+        match &self.staged {
+            Some(staged) if !is_special(path) => Ok(read::write_staged(staged.stage(), path, loaded)?),
+            _ => Ok(read::write(path, loaded)?),
+        }
+    }
+
+    /// Puts them in their place.
+    pub fn finish(self) -> Result<()> {
+        self.staged.map_or(Ok(()), |staged| staged.commit(self.force))
+    }
 }
 
 /// The list of files that a folder's summary names as written by the program.
 const FILES: &str = "files";
 /// The file that says what a folder is.
-pub const SUMMARY: &str = "summary.json";
+pub const SUMMARY: &str = SEAL;
 
-/// A folder in the making: files are written beside the place where it will stand and moved there at
-/// the end, the summary last.
+/// A folder in the making: its files are written where nobody looks and moved to their place at the end, the
+/// summary last.
 pub struct Folder {
     place: PathBuf,
-    stage: PathBuf,
+    staged: Staged,
     files: Vec<String>,
-    /// Folders above that had to be made, innermost first.
-    made: Vec<PathBuf>,
-    done: bool,
+    force: bool,
 }
 
 impl Folder {
-    /// Makes sure that the folder can be written before any work is done for it.
+    /// Makes sure that the folder can be written before any work is done for it. One that is empty is as good as
+    /// none.
     pub fn new(place: &Path, force: bool) -> Result<Folder> {
-        let exists = place.symlink_metadata().is_ok();
-        if exists && !place.is_dir() {
+        if place.symlink_metadata().is_ok() && !place.is_dir() {
             bail!("{}: exists and is not a folder: choose another name", place.display());
         }
-        if exists && !force {
-            bail!("{}: exists already: choose another name, or --force to write into it", place.display());
-        }
-        let Some(name) = place.file_name() else {
-            bail!("{}: a folder needs a name", place.display());
+        let refuse_to_mix = || match force || is_vacant(place)? {
+            true => Ok(()),
+            false => {
+                bail!("{}: exists already: choose another name, or --force to write into it", place.display())
+            }
         };
-        let parent = place.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let made: Vec<PathBuf> = parent
-            .ancestors()
-            .take_while(|p| !p.as_os_str().is_empty() && !p.exists())
-            .map(Path::to_path_buf)
-            .collect();
-        let cannot = || format!("{}: cannot be written", place.display());
-        fs::create_dir_all(parent).with_context(cannot)?;
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}.part", std::process::id()));
-        let stage = parent.join(hidden);
-        let folder = Folder { place: place.to_path_buf(), stage, files: vec![], made, done: false };
-        fs::create_dir(&folder.stage).with_context(cannot)?;
-        interrupt::remember(&folder.stage);
-        Ok(folder)
+        settle(place)?;
+        refuse_to_mix()?;
+        let staged = Staged::open(place, place, &[OsStr::new(SUMMARY)], true)?;
+        refuse_to_mix()?;
+        Ok(Folder { place: place.to_path_buf(), staged, files: vec![], force })
     }
 
-    /// Where a file goes for now; it is part of the folder from here on.
-    pub fn file(&mut self, name: &str) -> PathBuf {
+    fn write(&mut self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         self.files.push(name.to_string());
-        self.stage.join(name)
+        Ok(self.staged.stage().write(name, write)?)
     }
 
     /// A file of text.
     pub fn text(&mut self, name: &str, text: &str) -> Result<()> {
-        let path = self.file(name);
-        Ok(write_whole(&path, |out| out.write_all(text.as_bytes()))?)
+        self.bytes(name, text.as_bytes())
     }
 
     /// A file of bytes.
     pub fn bytes(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        let path = self.file(name);
-        Ok(write_whole(&path, |out| out.write_all(bytes))?)
+        self.write(name, |out| out.write_all(bytes))
     }
 
     /// A matrix as .npy.
     pub fn matrix(&mut self, name: &str, matrix: &Mat) -> Result<()> {
-        let path = self.file(name);
+        self.files.push(name.to_string());
         let dense = Dense::new(matrix.rows, matrix.cols, matrix.data.clone())?;
-        Ok(write(&path, &Loaded::from(Matrix::DenseF64(dense)))?)
+        let loaded = Loaded::from(Matrix::DenseF64(dense));
+        Ok(read::write_staged(self.staged.stage(), &self.place.join(name), &loaded)?)
     }
 
     /// A list of numbers as a one-dimensional .npy.
     pub fn list(&mut self, name: &str, numbers: &[f64]) -> Result<()> {
-        let path = self.file(name);
-        Ok(write_whole(&path, |out| {
+        self.write(name, |out| {
             let head = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({},), }}", numbers.len());
             // Magic, version and length take 10 bytes; numbers begin at a multiple of 64.
             let length = (10 + head.len() + 1).next_multiple_of(64) - 10;
@@ -125,46 +199,37 @@ impl Folder {
             out.write_all(&(length as u16).to_le_bytes())?;
             writeln!(out, "{head:<width$}", width = length - 1)?;
             numbers.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))
-        })?)
+        })
     }
 
-    /// Puts the summary in and everything in its place.
+    /// Puts the summary in and everything in its place; files of an earlier result that the new one does not have
+    /// go away.
     pub fn finish(mut self, mut summary: Map<String, Value>) -> Result<()> {
-        self.files.push(SUMMARY.to_string());
-        summary.insert(FILES.into(), self.files.clone().into());
-        let text = json(&summary) + "\n";
-        write_whole(&self.stage.join(SUMMARY), |out| out.write_all(text.as_bytes()))?;
-        let cannot = || format!("{}: cannot be written", self.place.display());
-        if self.place.exists() {
-            for old in files_of(&self.place) {
-                // What cannot be removed is overwritten below, or belongs to no one any more.
-                let _ = fs::remove_file(self.place.join(old));
-            }
-            for file in &self.files {
-                fs::rename(self.stage.join(file), self.place.join(file)).with_context(cannot)?;
-            }
-        } else {
-            fs::rename(&self.stage, &self.place).with_context(cannot)?;
+        let files: Vec<&str> = self.files.iter().map(String::as_str).chain([SUMMARY]).collect();
+        summary.insert(FILES.into(), files.into());
+        self.text(SUMMARY, &(json(&summary) + "\n"))?;
+        for old in files_of(&self.place) {
+            self.staged.stage().drop_old(old)?;
         }
-        self.done = true;
-        Ok(())
+        self.staged.commit(self.force)
     }
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // After a failure nothing is left, as far as the system lets us.
-        let _ = fs::remove_dir_all(&self.stage);
-        if !self.done {
-            self.made.iter().for_each(|folder| drop(fs::remove_dir(folder)));
-        }
-        interrupt::forget(&self.stage);
-    }
+/// Whether there is nothing in a folder, or no folder; files in the making do not count.
+pub fn is_vacant(folder: &Path) -> Result<bool> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        // `small.csv/x`: what is to be made there will say why it cannot be.
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(true),
+        other => other.with_context(|| folder.display().to_string())?,
+    };
+    Ok(entries.flatten().all(|entry| is_part(&entry.file_name())))
 }
 
 /// The summary of a folder that the program wrote.
 pub fn summary_of(folder: &Path) -> Result<Map<String, Value>> {
     let path = folder.join(SUMMARY);
+    refuse_pipe(&path)?;
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     match serde_json::from_str(&text) {
         Ok(Value::Object(summary)) => Ok(summary),
@@ -173,10 +238,18 @@ pub fn summary_of(folder: &Path) -> Result<Map<String, Value>> {
     }
 }
 
+/// A pipe that nobody named is not waited for.
+pub fn refuse_pipe(path: &Path) -> Result<()> {
+    match is_special(path) {
+        true => bail!("{}: is not a file", path.display()),
+        false => Ok(()),
+    }
+}
+
 /// Files of an earlier result: plain names only, whatever the summary says.
 fn files_of(folder: &Path) -> Vec<String> {
     let Ok(summary) = summary_of(folder) else { return vec![] };
     let names = summary.get(FILES).and_then(Value::as_array).into_iter().flatten();
-    let plain = |name: &&str| Path::new(name).components().count() == 1 && !name.starts_with("..");
+    let plain = |name: &&str| Path::new(name).file_name() == Some(OsStr::new(name));
     names.filter_map(Value::as_str).filter(plain).map(str::to_string).collect()
 }

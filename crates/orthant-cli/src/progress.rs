@@ -13,6 +13,7 @@ use orthant::read::write_whole;
 use orthant::run::{Event, Go, Observer};
 
 use crate::interrupt;
+use crate::terminal::tell;
 
 /// How often a bar is drawn.
 const DRAW: Duration = Duration::from_millis(100);
@@ -111,7 +112,7 @@ impl Watch {
             None => {
                 let most = event.max_iterations;
                 let limit = if most == usize::MAX { String::new() } else { format!(" of at most {most}") };
-                eprintln!("orthant: {prefix}: iteration {}{limit}, {reached}{left}", event.iteration);
+                tell!("orthant: {prefix}: iteration {}{limit}, {reached}{left}", event.iteration);
             }
         }
     }
@@ -168,7 +169,7 @@ impl Observer for Watch {
         if let Err(error) = write_whole(&saving.path, |out| out.write_all(checkpoint))
             && !std::mem::replace(&mut saving.failed, true)
         {
-            eprintln!("orthant: the checkpoint cannot be saved, the work goes on: {error}");
+            tell!("orthant: the checkpoint cannot be saved, the work goes on: {error}");
         }
         Ok(())
     }
@@ -179,7 +180,10 @@ fn reached(event: &Event) -> String {
     let relative = (event.progress.objective / event.norm2).max(0.0).sqrt();
     match event.rule {
         _ if event.method == CERTIFICATE => format!("lower bound near {relative:.4}"),
-        Rule::Cosine | Rule::Kl => format!("objective {:.4}", event.progress.objective),
+        Rule::Cosine | Rule::Kl if event.progress.objective.abs() < 1e9 => {
+            format!("objective {:.4}", event.progress.objective)
+        }
+        Rule::Cosine | Rule::Kl => format!("objective {:.4e}", event.progress.objective),
         Rule::Power | Rule::Euclid => {
             format!("error {relative:.6}")
         }
@@ -230,7 +234,7 @@ impl Counter {
             *done += 1;
             if last.elapsed() >= LINE {
                 *last = Instant::now();
-                eprintln!("orthant: {done} of {pieces} done");
+                tell!("orthant: {done} of {pieces} done");
             }
         }
     }

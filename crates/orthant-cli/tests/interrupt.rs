@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{contents, orthant, succeed, texts};
+use support::{contents, listening, succeed, texts};
 
 /// A run that would take hours.
 const ENDLESS: &str =
@@ -15,7 +15,7 @@ const ENDLESS: &str =
 
 fn begin(folder: &Path, arguments: &str) -> Child {
     succeed(folder, "generate telescope --noise 0.01 --out big.npy");
-    orthant(folder)
+    listening(folder)
         .args(arguments.split_whitespace())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -86,3 +86,15 @@ impl Error {
         Error::Parameter { name: name.into(), problem: problem.into() }
     }
 }
+
+/// A number in a message: as it is usually written, very large and very small ones with an exponent.
+pub(crate) struct Short(pub f64);
+
+impl std::fmt::Display for Short {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0.abs() {
+            x if x != 0.0 && !(1e-4..1e16).contains(&x) => write!(f, "{:e}", self.0),
+            _ => write!(f, "{}", self.0),
+        }
+    }
+}

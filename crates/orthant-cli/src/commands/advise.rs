@@ -11,6 +11,7 @@ use crate::args::AdviseArgs;
 use crate::load::{self, Input};
 use crate::output::{Folder, print, print_json};
 use crate::progress::Watch;
+use crate::terminal::tell;
 use crate::{interrupt, made, summary};
 
 /// Runs the command.
@@ -33,7 +34,7 @@ pub fn run(args: &AdviseArgs) -> Result<()> {
         folder.text("report.html", &page(&input, &advice, &scored, threads)?)?;
         folder.finish(object.clone())?;
         if let (Some(out), false) = (&study.out, study.work.quiet) {
-            eprintln!("written to {}", out.display());
+            tell!("written to {}", out.display());
         }
     }
     if study.json { print_json(&object) } else { print(&in_words(&input, &advice, &scored)) }

@@ -16,10 +16,12 @@ use orthant::start::Start;
 use orthant::{Job, Outcome, cluster, read};
 use serde_json::json;
 
-use crate::args::{ClusterArgs, Origin};
+use super::convert::same_file;
+use crate::args::{ClusterArgs, Origin, number};
 use crate::load::{self, Input};
 use crate::output::{Folder, print_json};
 use crate::progress::{Watch, duration};
+use crate::terminal::tell;
 use crate::{interrupt, made, naming, summary};
 
 /// Runs the command.
@@ -50,20 +52,19 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     };
     watch.end();
 
-    if !args.work.quiet {
-        eprint!("{}", in_words(&input, &job, &outcome)?);
-    }
+    // First what lasts, then what is said about it.
+    let words = in_words(&input, &job, &outcome)?;
     let doubt = doubt_about_scan(&input, &outcome.solution.labels);
-    if let (Some(doubt), false) = (&doubt, args.work.quiet) {
-        eprintln!("orthant: {doubt}");
-    }
-    if folder.is_none() && !args.work.quiet && !args.json {
-        eprintln!("labels          not written: add --out DIR");
-    }
     if let Some(folder) = folder {
         write(folder, &input, &*data, &job, &outcome, threads)?;
-        if let (Some(out), false) = (&args.out, args.work.quiet) {
-            eprintln!("written to {}", out.display());
+    }
+    if !args.work.quiet {
+        tell!("{words}");
+        doubt.iter().for_each(|doubt| tell!("orthant: {doubt}"));
+        match &args.out {
+            Some(out) => tell!("written to {}", out.display()),
+            None if args.json => {}
+            None => tell!("labels          not written: add --out DIR"),
         }
     }
     if args.json {
@@ -85,14 +86,14 @@ fn saved(path: &Path) -> Result<(&Path, Checkpoint)> {
 
 /// A checkpoint is overwritten again and again, so it must not be anything else to begin with.
 fn check_checkpoint(path: &Path, resumed: Option<&Path>) -> Result<()> {
-    if path.exists() && resumed != Some(path) {
+    if path.symlink_metadata().is_ok() && !resumed.is_some_and(|resumed| same_file(path, resumed)) {
         bail!("{}: exists already: go on from it with --resume, or remove it", path.display());
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = read::folder_of(path);
     if !folder.is_dir() {
         bail!("{}: the folder of the checkpoint does not exist", path.display());
     }
-    Ok(())
+    Ok(read::settle(folder)?)
 }
 
 /// What to do, checked before any file is read.
@@ -148,11 +149,11 @@ fn centroids(path: &Path, input: &Input, k: usize) -> Result<Mat> {
 
 fn tell_what_is_odd(input: &Input, data: &dyn Data, job: &Job, runs: usize) {
     if runs > 1 && !job.start().is_random() {
-        eprintln!("orthant: --runs {runs}: the start {} is not random, one run is made", job.start().name());
+        tell!("orthant: --runs {runs}: the start {} is not random, one run is made", job.start().name());
     }
     let zeros = data.facts().zero_points.len();
     if zeros > 0 && !job.method.zero_is_a_point && data.facts().usable_points > 0 {
-        eprintln!("orthant: {zeros} of {} points are zero and get no cluster", input.matrix.points());
+        tell!("orthant: {zeros} of {} points are zero and get no cluster", input.matrix.points());
     }
 }
 
@@ -190,7 +191,7 @@ fn in_words(input: &Input, job: &Job, outcome: &Outcome) -> Result<String> {
     say("lower bound", lower_bound(job, outcome));
     say("explained", format!("{:.2} % of what rank {} can explain", certificate.energy_share * 100.0, job.k));
     if job.aim().objective != "‖M − UV‖²" {
-        say("objective", format!("{} = {}", job.aim().objective, best.objective));
+        say("objective", format!("{} = {}", job.aim().objective, number(best.objective)));
     }
     say("sizes", sizes(solution));
     if !solution.refilled.is_empty() {

@@ -14,6 +14,7 @@ use crate::load::{self, Input};
 use crate::naming::Contender;
 use crate::output::{Folder, print, print_json};
 use crate::progress::{Watch, duration};
+use crate::terminal::tell;
 use crate::{interrupt, made, summary};
 
 /// A method and what it reached, or why it could not.
@@ -39,7 +40,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
         folder.text("report.html", &page(args, &input, &rows, threads)?)?;
         folder.finish(object.clone())?;
         if let (Some(out), false) = (&args.out, args.work.quiet) {
-            eprintln!("written to {}", out.display());
+            tell!("written to {}", out.display());
         }
     }
     if args.json {

@@ -1,16 +1,17 @@
 //! `orthant generate`: data whose clusters are known.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use orthant::generate::{Generated, Scene, generator};
 use orthant::image::{ImageShape, Scan};
 use orthant::matrix::Mat;
-use orthant::read::{self, Loaded, write_whole};
+use orthant::read::{self, Loaded};
 use serde_json::json;
 
 use crate::args::{GenerateArgs, SceneArgs, What};
-use crate::output::check_new;
+use crate::output::Files;
+use crate::terminal::tell;
 
 /// Runs the command.
 pub fn run(args: &GenerateArgs) -> Result<()> {
@@ -19,9 +20,9 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
     if *out == labels || *out == shape {
         bail!("{}: the ending belongs to the files beside the matrix: use .npy or .mtx", out.display());
     }
-    for path in [out, &labels, &shape] {
-        check_new(path, *force)?;
-    }
+    let beside = read::companions(out)?;
+    let paths: Vec<&Path> = [out, &labels, &shape].into_iter().chain(&beside).map(PathBuf::as_path).collect();
+    let files = Files::open(&paths, *force)?;
     let made = match scene {
         Some(scene) => mixed(scene)?,
         None => {
@@ -32,28 +33,31 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
             generator.generate()?
         }
     };
-    write(&made, out, &labels, &shape)
+    write(&made, files, out, &labels, &shape)
 }
 
-fn write(made: &Generated, out: &Path, labels: &Path, shape: &Path) -> Result<()> {
+fn write(made: &Generated, files: Files, out: &Path, labels: &Path, shape: &Path) -> Result<()> {
     let truth: Vec<String> = made.truth.iter().map(|&class| made.classes[class].clone()).collect();
     let loaded =
         Loaded { truth: Some(truth.clone()), image: made.image, ..Loaded::from(made.matrix.clone()) };
-    read::write(out, &loaded)?;
-    write_whole(labels, |file| truth.iter().try_for_each(|class| writeln!(file, "{class}")))?;
-    eprintln!(
+    files.matrix(out, &loaded)?;
+    files.write(labels, |file| truth.iter().try_for_each(|class| writeln!(file, "{class}")))?;
+    if let Some(image) = made.image {
+        let scan = if image.scan == Scan::Columns { "columns" } else { "rows" };
+        let object = json!({"height": image.height, "width": image.width, "scan": scan});
+        files.write(shape, |file| writeln!(file, "{object:#}"))?;
+    }
+    files.finish()?;
+    tell!(
         "{}: {} points, {} features, {} clusters",
         out.display(),
         made.matrix.points(),
         made.matrix.features(),
         made.k()
     );
-    eprintln!("{}: the class of each point", labels.display());
-    if let Some(image) = made.image {
-        let scan = if image.scan == Scan::Columns { "columns" } else { "rows" };
-        let object = json!({"height": image.height, "width": image.width, "scan": scan});
-        write_whole(shape, |file| writeln!(file, "{object:#}"))?;
-        eprintln!("{}: the points are the pixels of an image", shape.display());
+    tell!("{}: the class of each point", labels.display());
+    if made.image.is_some() {
+        tell!("{}: the points are the pixels of an image", shape.display());
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `orthant predict`: new points to the clusters of an earlier result.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -7,22 +8,20 @@ use orthant::Error;
 use orthant::algorithms::method;
 use orthant::finish::predict;
 use orthant::matrix::{Data, Mat, Rule, open};
-use orthant::read::{self, write_whole};
+use orthant::read;
 use orthant::recipe::{Learned, Step};
 use orthant::weighting::{Fitted, Weighting};
 use serde_json::{Map, Value};
 
 use crate::args::{Orientation, PredictArgs, TextArgs};
 use crate::load;
-use crate::output::{SUMMARY, check_new, print, summary_of};
+use crate::output::{Files, SUMMARY, print, refuse_pipe, summary_of};
 use crate::summary::PREPARATION;
 use crate::summary::RULES;
 
 /// Runs the command.
 pub fn run(args: &PredictArgs) -> Result<()> {
-    if let Some(out) = &args.out {
-        check_new(out, args.force)?;
-    }
+    let file = args.out.as_ref().map(|out| Files::open(&[out], args.force)).transpose()?;
     load::threads(&args.work)?;
     let model = Model::read(&args.result)?;
     let mut learned = model.learned;
@@ -66,9 +65,12 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     check(&*data, model.signed).map_err(|error| load::locate(error, &args.read.path, learned.orientation))?;
     let labels = predict(&*data, &model.centroids, model.rule)?;
     let text: String = labels.iter().map(|label| format!("{label}\n")).collect();
-    match &args.out {
-        Some(out) => Ok(write_whole(out, |file| file.write_all(text.as_bytes()))?),
-        None => print(&text),
+    match (file, &args.out) {
+        (Some(file), Some(out)) => {
+            file.write(out, |to| to.write_all(text.as_bytes()))?;
+            file.finish()
+        }
+        _ => print(&text),
     }
 }
 
@@ -82,8 +84,23 @@ struct Model {
 }
 
 impl Model {
+    /// A result, even while another run replaces it: the summary must be the same before and after.
     fn read(folder: &Path) -> Result<Model> {
-        let summary = summary_of(folder)?;
+        const TRIES: usize = 5;
+        for attempt in 1.. {
+            read::settle(folder)?;
+            let summary = summary_of(folder)?;
+            let model = Model::described(&summary, folder);
+            if attempt == TRIES || summary_of(folder).is_ok_and(|again| again == summary) {
+                return model;
+            }
+        }
+        unreachable!("the last try returns")
+    }
+
+    /// What a summary says, and the files that it names: nothing in them is believed unseen.
+    fn described(summary: &Map<String, Value>, folder: &Path) -> Result<Model> {
+        let path = folder.join(SUMMARY);
         if !summary.contains_key("rule") && summary.contains_key("program") {
             bail!(
                 "{}: has no clusters for new points (is it of 'choose-k', 'advise' or 'compare'?): name a folder \
@@ -93,32 +110,60 @@ impl Model {
         }
         let rule = summary.get("rule").and_then(Value::as_object).cloned().unwrap_or_default();
         let name = word(&rule, "name", folder)?;
-        let Some(rule_found) = RULES.iter().find(|r| r.0 == name) else {
-            bail!("{}: the rule '{name}' is not known to this version", folder.join(SUMMARY).display());
+        let Some(&(_, rule_found, _)) = RULES.iter().find(|r| r.0 == name) else {
+            bail!("{}: the rule '{name}' is not known to this version", path.display());
         };
+        let signed =
+            method(&word(summary, "algorithm", folder)?).with_context(|| path.display().to_string())?.signed
+                && rule_found != Rule::Power;
         let file = word(&rule, "file", folder)?;
-        if Path::new(&file).components().count() != 1 {
-            bail!("{}: '{file}' is not a file of the folder", folder.join(SUMMARY).display());
+        if Path::new(&file).file_name() != Some(OsStr::new(&file)) {
+            bail!("{}: '{file}' is not a file of the folder", path.display());
         }
-        let matrix = read::read(&folder.join(&file), &read::Options::default())?.matrix;
-        let rows: Vec<Vec<f64>> = (0..matrix.points()).map(|i| matrix.point(i)).collect();
-        let centroids = Mat::from_fn(matrix.features(), matrix.points(), |f, i| rows[i][f]);
-        let centroids = if rule_found.1 == Rule::Power { centroids.with_unit_columns() } else { centroids };
-        let learned = learned(folder, &summary)?;
+        let centroids = centroids(&folder.join(&file), summary, signed)?;
+        let centroids = if rule_found == Rule::Power { centroids.with_unit_columns() } else { centroids };
+        let learned = learned(folder, summary, centroids.rows)?;
         learned.check(centroids.rows).with_context(|| folder.join(PREPARATION).display().to_string())?;
-        Ok(Model {
-            rule: rule_found.1,
-            signed: method(&word(&summary, "algorithm", folder)?)?.signed && rule_found.1 != Rule::Power,
-            centroids,
-            learned,
-        })
+        Ok(Model { rule: rule_found, signed, centroids, learned })
+    }
+}
+
+/// The centroids, features × k, as many as the summary says and such as a method finds.
+fn centroids(path: &Path, summary: &Map<String, Value>, signed: bool) -> Result<Mat> {
+    refuse_pipe(path)?;
+    let matrix = read::read(path, &read::Options::default())?.matrix;
+    let count = |key: &str| summary.get(key).and_then(Value::as_u64);
+    let (k, features) = (matrix.points(), matrix.features());
+    if (count("k"), count("features")) != (Some(k as u64), Some(features as u64)) {
+        bail!("{}: is {k} x {features}, which is not what {SUMMARY} says", path.display());
+    }
+    let rows: Vec<Vec<f64>> = (0..k).map(|i| matrix.point(i)).collect();
+    for (i, row) in rows.iter().enumerate() {
+        if let Some(f) = row.iter().position(|x| !x.is_finite() || (*x < 0.0 && !signed)) {
+            bail!("{}: {} at row {i}, column {f} is no entry of a centroid", path.display(), row[f]);
+        }
+    }
+    Ok(Mat::from_fn(features, k, |f, i| rows[i][f]))
+}
+
+/// Factors of the features.
+fn feature_weights(path: &Path, features: usize) -> Result<Vec<f64>> {
+    refuse_pipe(path)?;
+    let factors = read::numbers(path)?;
+    if factors.len() != features {
+        bail!("{}: has {} weights for {features} features", path.display(), factors.len());
+    }
+    match factors.iter().find(|x| !x.is_finite() || **x < 0.0) {
+        Some(x) => bail!("{}: {x} is no weight of a feature", path.display()),
+        None => Ok(factors),
     }
 }
 
 /// How the points of the result were prepared.
-fn learned(folder: &Path, summary: &Map<String, Value>) -> Result<Learned> {
+fn learned(folder: &Path, summary: &Map<String, Value>, features: usize) -> Result<Learned> {
     let path = folder.join(PREPARATION);
     if path.exists() {
+        refuse_pipe(&path)?;
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         return match serde_json::from_str(&text) {
             Ok(learned) => Ok(learned),
@@ -126,21 +171,27 @@ fn learned(folder: &Path, summary: &Map<String, Value>) -> Result<Learned> {
         };
     }
     // Older results have names in the summary, and a list for every step with weights of features.
+    let path = folder.join(SUMMARY);
+    let Some(names) = summary.get("weighting").and_then(Value::as_array) else {
+        bail!("{}: 'weighting' is missing: is this a result of orthant?", path.display());
+    };
     let mut steps = vec![];
-    let names = summary.get("weighting").and_then(Value::as_array).cloned().unwrap_or_default();
     for (step, name) in names.iter().enumerate() {
-        let weighting = Weighting::named(name.as_str().unwrap_or(""))
-            .with_context(|| folder.join(SUMMARY).display().to_string())?;
-        let fitted = match weighting {
-            Weighting::TfIdf => {
-                Fitted::Features(read::numbers(&folder.join(format!("feature_weights_{step}.npy")))?)
+        let fitted = match name.as_str().and_then(|name| Weighting::named(name).ok()) {
+            Some(weighting @ Weighting::TfIdf) => {
+                let file = folder.join(format!("feature_weights_{step}.npy"));
+                Step { weighting, fitted: Fitted::Features(feature_weights(&file, features)?) }
             }
-            _ => Fitted::Unit,
+            Some(weighting) => Step { weighting, fitted: Fitted::Unit },
+            None => bail!("{}: the weighting {name} is not known to this version", path.display()),
         };
-        steps.push(Step { weighting, fitted });
+        steps.push(fitted);
     }
-    let columns = summary.get("cluster").and_then(Value::as_str) == Some("columns");
-    let orientation = if columns { Orientation::Columns } else { Orientation::Rows };
+    let orientation = match word(summary, "cluster", folder)?.as_str() {
+        "rows" => Orientation::Rows,
+        "columns" => Orientation::Columns,
+        other => bail!("{}: 'cluster' is '{other}', neither rows nor columns", path.display()),
+    };
     Ok(Learned { orientation, steps, ..Learned::default() })
 }
 

@@ -15,6 +15,17 @@ pub fn orthant(folder: &Path) -> Command {
     command
 }
 
+/// The program with signals as a terminal gives them, even where these tests run with some ignored (in the
+/// background of a script SIGINT is, and what is ignored stays so from one program to the next).
+pub fn listening(folder: &Path) -> Command {
+    if !cfg!(target_os = "linux") {
+        return orthant(folder);
+    }
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT,HUP,TERM", env!("CARGO_BIN_EXE_orthant")]).current_dir(folder);
+    command
+}
+
 /// Runs the program with arguments as they would be typed (without quotes).
 pub fn run(folder: &Path, arguments: &str) -> Output {
     orthant(folder).args(arguments.split_whitespace()).output().expect("the program starts")
@@ -59,6 +70,11 @@ pub fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
                 found.insert(format!("{name}/"), vec![]);
                 visit(&path, &format!("{name}/"), found);
             } else {
+                // A pipe would be waited for.
+                if path.symlink_metadata().is_ok_and(|about| !about.is_file() && !about.is_symlink()) {
+                    found.insert(name, vec![]);
+                    continue;
+                }
                 match std::fs::read(&path) {
                     Ok(bytes) => drop(found.insert(name, bytes)),
                     // A program that is at work may have renamed it since.

@@ -354,6 +354,7 @@ impl Method {
             let (least, most) = parameter.range;
             if !(least..=most).contains(&value) || (parameter.whole && value.fract() != 0.0) {
                 let kind = if parameter.whole { "a whole number" } else { "a number" };
+                let [value, least, most] = [value, least, most].map(crate::error::Short);
                 return Err(Error::parameter(
                     name,
                     format!("{value} was given, {kind} from {least} to {most} is needed"),

@@ -38,7 +38,9 @@ use std::path::Path;
 
 pub use columns::Columns;
 pub use lists::{lines, list, numbers};
-pub use output::{write, write_whole};
+pub use output::{
+    SEAL, Stage, Traces, companions, folder_of, is_part, is_special, settle, write, write_staged, write_whole,
+};
 
 use source::{Source, bare_name, strip_ending};
 use triples::plausible;

@@ -8,9 +8,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use orthant::generate::{Generated, Generator, Swimmer, Synthetic};
 use orthant::matrix::open;
+use orthant::read;
 use orthant::run::{Event, Go, Observer};
 use serde_json::{Map, Value, json};
 
@@ -19,7 +20,7 @@ use crate::contest::Figures;
 use crate::interrupt;
 use crate::load::{self, Truth};
 use crate::naming::Contender;
-use crate::output::{Folder, print, print_json, summary_of};
+use crate::output::{Folder, is_vacant, print, print_json, summary_of};
 use crate::progress::Counter;
 
 /// Noise of the synthetic sets, relative to the largest entry of a centroid [P, section 2.3].
@@ -85,7 +86,8 @@ pub fn run(args: &DemoArgs) -> Result<()> {
 
 /// Whether there is an earlier demo that may be replaced; anything else is not ours to touch.
 fn is_demo(place: &Path) -> Result<bool> {
-    if !place.exists() {
+    read::settle(place)?;
+    if is_vacant(place)? {
         return Ok(false);
     }
     let is_ours = summary_of(place).is_ok_and(|s| s.get("what").and_then(Value::as_str) == Some(DEMO));
@@ -146,7 +148,12 @@ fn contest(args: &DemoArgs, threads: usize) -> Result<Demo> {
         Ok(())
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let start = |_| std::thread::Builder::new().spawn_scoped(scope, work);
+        let workers = (0..threads).map(start).collect::<std::io::Result<Vec<_>>>();
+        let workers = workers.context("--threads: the threads cannot be started").inspect_err(|_| {
+            // Those that were started have nothing to do.
+            next.store(cells.len(), Ordering::Relaxed);
+        })?;
         let join = |worker: std::thread::ScopedJoinHandle<'_, Result<()>>| match worker.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),

@@ -10,6 +10,7 @@ use orthant::run::Event;
 
 use super::plan::Cell;
 use crate::progress::duration;
+use crate::terminal::tell;
 
 /// How often a line is drawn again, and written where there is no terminal.
 const DRAW: Duration = Duration::from_millis(200);
@@ -89,7 +90,7 @@ impl Board {
                 bar.set_position(if limited { event.iteration as u64 } else { 0 });
                 bar.set_message(told);
             }
-            None => eprintln!(
+            None => tell!(
                 "orthant: {} of {} cells done{}; {}: {told}",
                 state.done,
                 state.cells,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
 use anyhow::{Context, Result, anyhow, bail};
-use orthant::read::write_whole;
+use orthant::read::{settle, write_whole};
 
 /// The folder of the cells inside a folder of results.
 pub const CELLS: &str = "cells";
@@ -119,6 +119,9 @@ impl Cells {
             }
             Err(TryLockError::Error(error)) => return Err(error).with_context(cannot),
         }
+        // Nobody else works here: what killed runs left goes away.
+        let inner = list(&folder)?.into_iter().filter(|path| path.is_dir());
+        inner.chain([out.to_path_buf(), folder.clone()]).try_for_each(|place| settle(&place))?;
         let files = Mutex::new(read(&folder)?);
         Ok(Cells { folder, files, _lock: lock })
     }
@@ -232,14 +235,16 @@ fn read(folder: &Path) -> Result<BTreeMap<String, Runs>> {
     Ok(files)
 }
 
+/// What lies in a folder, in order.
+fn list(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut paths = entries.map(|e| Ok(e?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
 /// Names of the files with an ending in the folders of a folder.
 fn names(folder: &Path, ending: &str) -> Result<Vec<String>> {
-    let list = |folder: &Path| -> Result<Vec<PathBuf>> {
-        let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
-        let mut paths = entries.map(|e| Ok(e?.path())).collect::<Result<Vec<_>>>()?;
-        paths.sort();
-        Ok(paths)
-    };
     let mut found = vec![];
     for inner in list(folder)?.into_iter().filter(|path| path.is_dir()) {
         for path in list(&inner)?.into_iter().filter(|path| path.extension().is_some_and(|e| e == ending)) {

@@ -29,6 +29,7 @@ use orthant::read::write_whole;
 
 use crate::args::{Part, ReproduceArgs};
 use crate::output::print;
+use crate::terminal::tell;
 use crate::{interrupt, load};
 use cells::{CELLS, Cells};
 use lab::Lab;
@@ -75,7 +76,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     for from in &args.from {
         let taken = cells.take(from)?;
         if !args.work.quiet {
-            eprintln!("orthant: {taken} runs taken over from {}", from.display());
+            tell!("orthant: {taken} runs taken over from {}", from.display());
         }
     }
     let wanted = |part: Part| args.what.contains(&part) || args.what.contains(&Part::All);
@@ -91,7 +92,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     let all = planned()?.len();
     let missing = planned()?.missing(&cells);
     if !args.work.quiet {
-        eprintln!("orthant: {} of {all} cells to compute", missing.len());
+        tell!("orthant: {} of {all} cells to compute", missing.len());
     }
     interrupt::working();
     let problems = work::work(&cells, &missing, &protocol, threads, args.work.quiet)?;
@@ -104,7 +105,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         write_whole(&args.out.join(name), |out| out.write_all(bytes))?;
     }
     write_whole(&args.out.join(PAGE), |out| out.write_all(index.as_bytes()))?;
-    problems.iter().for_each(|problem| eprintln!("orthant: {problem}"));
+    problems.iter().for_each(|problem| tell!("orthant: {problem}"));
     print(&in_words(&shown, &args.out, missing))
 }
 
