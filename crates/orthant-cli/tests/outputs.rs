@@ -376,37 +376,55 @@ fn nothing_in_a_result_is_believed_unseen() {
         assert!(summary.contains(from), "{from}");
         summary.replace(from, to).into_bytes()
     };
-    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
-        ("centroids.npy", matrix(f64::NAN), "NaN at row 5, column 9"),
-        ("centroids.npy", matrix(f64::INFINITY), "inf at row 5, column 9"),
-        ("centroids.npy", matrix(-1.0), "-1 at row 5, column 9"),
-        ("centroids.npy", npy("<f8", "(5, 10)", &numbers(&[1.0; 50])), "is 5 x 10, which is not what"),
+    let preparation = fs::read_to_string(folder.path().join("result/preparation.json")).unwrap();
+    let prepared = |first: &str| {
+        let (before, after) = preparation.split_once("\"features\":[").unwrap();
+        let (_, rest) = after.split_once(',').unwrap();
+        format!("{before}\"features\":{first}{rest}").into_bytes()
+    };
+    // Versions before had a list for every step with weights of features, and no preparation.json.
+    let older: Vec<(&str, Vec<u8>, &str)> = vec![
         ("feature_weights_0.npy", list(10, f64::NAN), "NaN is no weight"),
         ("feature_weights_0.npy", list(10, -1.0), "-1 is no weight"),
         ("feature_weights_0.npy", list(9, 1.0), "has 9 weights for 10 features"),
         ("summary.json", changed("\"tf-idf\"", "\"bm25\""), "the weighting \"bm25\" is not known"),
         ("summary.json", changed("\"tf-idf\"", "7"), "the weighting 7 is not known"),
         ("summary.json", changed("\"rows\"", "\"diagonals\""), "neither rows nor columns"),
+    ];
+    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+        ("centroids.npy", matrix(f64::NAN), "NaN at row 5, column 9"),
+        ("centroids.npy", matrix(f64::INFINITY), "inf at row 5, column 9"),
+        ("centroids.npy", matrix(-1.0), "-1 at row 5, column 9"),
+        ("centroids.npy", npy("<f8", "(5, 10)", &numbers(&[1.0; 50])), "is 5 x 10, which is not what"),
+        ("preparation.json", prepared("[-1.0,"), "the weight -1 of feature 0"),
+        ("preparation.json", prepared("[null,"), "is not what 'orthant cluster' writes"),
+        ("preparation.json", prepared("[1.0,1.0,"), "11 weights of features for 10 features"),
         ("summary.json", changed("\"power\"", "\"magic\""), "the rule 'magic' is not known"),
         ("summary.json", changed("\"em-onmf\"", "\"magic\""), "there is no method 'magic'"),
         ("summary.json", changed("\"centroids.npy\"", "\"../set.npy\""), "is not a file of the folder"),
         ("summary.json", changed("\"k\": 6", "\"k\": -6"), "is 6 x 10, which is not what"),
     ];
-    for (file, bytes, told) in cases {
-        let path = folder.path().join("result").join(file);
-        let kept = fs::read(&path).unwrap();
-        fs::write(&path, bytes).unwrap();
-        let output = run(folder.path(), "predict result set.npy");
-        let (out, err) = texts(&output);
-        assert_eq!(
-            (output.status.code(), out.as_str(), err.lines().count()),
-            (Some(2), "", 1),
-            "{file}: {err}"
-        );
-        assert!(err.contains(told), "{file}: {err}");
-        fs::write(&path, kept).unwrap();
-    }
-    succeed(folder.path(), "predict result set.npy");
+    let refused = |cases: Vec<(&str, Vec<u8>, &str)>| {
+        for (file, bytes, told) in cases {
+            let path = folder.path().join("result").join(file);
+            let kept = fs::read(&path).unwrap();
+            fs::write(&path, bytes).unwrap();
+            let output = run(folder.path(), "predict result set.npy");
+            let (out, err) = texts(&output);
+            assert_eq!(
+                (output.status.code(), out.as_str(), err.lines().count()),
+                (Some(2), "", 1),
+                "{file}: {err}"
+            );
+            assert!(err.contains(told), "{file}: {err}");
+            fs::write(&path, kept).unwrap();
+        }
+        succeed(folder.path(), "predict result set.npy");
+    };
+    refused(cases);
+    fs::remove_file(folder.path().join("result/preparation.json")).unwrap();
+    fs::write(folder.path().join("result/feature_weights_0.npy"), list(10, 1.0)).unwrap();
+    refused(older);
 }
 
 #[test]
