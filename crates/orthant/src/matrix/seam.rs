@@ -28,6 +28,18 @@ pub trait Source: Send + Sync {
     }
 }
 
+impl<S: Source + ?Sized> Source for &S {
+    fn shape(&self) -> Shape {
+        (**self).shape()
+    }
+    fn points(&self, rows: Range<usize>) -> Result<AnyPoints<'_>> {
+        (**self).points(rows)
+    }
+    fn weights(&self) -> Option<Vec<f64>> {
+        (**self).weights()
+    }
+}
+
 /// An entry that some or all methods refuse. Row and column count from 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
