@@ -10,12 +10,12 @@ use orthant::prepare::Problem;
 use orthant::report::page::{Table, escape, table};
 use orthant::report::picture::{Row, gray, rows_file, rows_of_maps};
 
-use super::lab::Lab;
-use super::plan::{Plan, Request, labels_file};
-use super::sets::Set;
-use super::sets::scenes::Picture;
-use super::shown::{csv, mean, number, percent};
-use crate::naming::Contender;
+use crate::lab::Lab;
+use crate::plan::{Plan, Request, labels_file};
+use crate::sets::Set;
+use crate::sets::scenes::Picture;
+use crate::shown::{csv, mean, number, percent};
+use orthant::contender::Contender;
 
 /// Pixels of the longer side of a map in the page and in the files.
 const SIDE: usize = 128;

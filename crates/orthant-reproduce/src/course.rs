@@ -3,12 +3,12 @@
 use anyhow::Result;
 use orthant::report::chart::{Axis, Line, Lines, Series, file, lines};
 
-use super::lab::Lab;
-use super::maps;
-use super::plan::Plan;
-use super::shown::{Claim, Shown, UNRUN, Verdict};
-use super::work::curve_file;
-use crate::naming::Contender;
+use crate::lab::Lab;
+use crate::maps;
+use crate::plan::Plan;
+use crate::shown::{Claim, Shown, UNRUN, Verdict};
+use crate::work::curve_file;
+use orthant::contender::Contender;
 
 const ONP_MF: &str = "onp-mf:svd";
 

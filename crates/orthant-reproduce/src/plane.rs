@@ -6,9 +6,9 @@ use orthant::matrix::open;
 use orthant::report::chart::{Axis, Line, Lines, Marker, Series, file, lines};
 use orthant::{Job, cluster};
 
-use super::lab::Lab;
-use super::plan::Plan;
-use super::shown::{Claim, Shown, Verdict, csv};
+use crate::lab::Lab;
+use crate::plan::Plan;
+use crate::shown::{Claim, Shown, Verdict, csv};
 
 type Point = (f64, f64);
 

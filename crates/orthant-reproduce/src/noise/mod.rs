@@ -7,12 +7,13 @@ use orthant::report::chart::file;
 use orthant::report::page::{Table, table};
 use orthant::report::{Curve, Mean, Sweep, sweep, sweep_chart};
 
-use super::lab::Lab;
-use super::plan::{Plan, Request};
-use super::protocol::{PAPER, POLISHED};
-use super::sets::synthetic::{Level, PAIRED_UP_TO};
-use super::shown::{Shown, csv, mean, number};
-use crate::naming::Contender;
+use crate::lab::Lab;
+use crate::plan::{Plan, Request};
+use crate::protocol::{PAPER, POLISHED};
+use crate::sets::Shared;
+use crate::sets::synthetic::{Level, PAIRED_UP_TO};
+use crate::shown::{Shown, csv, mean, number};
+use orthant::contender::Contender;
 
 const ONMF: &str = "onp-mf:svd";
 /// The models of Figure 2.
@@ -47,7 +48,7 @@ pub fn plan_figure4(lab: &Lab, plan: &mut Plan) -> Result<()> {
 fn by_set(lab: &Lab, level: &Level, method: &str, sets: usize) -> Result<Vec<Option<f64>>> {
     let contender = Contender::parse(method)?.remove(0);
     let runs = if contender.start.is_random() { lab.protocol.synthetic_runs } else { 1 };
-    let of = |set: &super::sets::Shared| -> Result<Option<f64>> {
+    let of = |set: &Shared| -> Result<Option<f64>> {
         let key = lab.protocol.key(&contender, set, &set.fingerprint()?);
         let runs = lab.cells.runs(&level.file(), &key, runs);
         Ok((!runs.is_empty()).then(|| mean(&runs, |r| r.accuracy).mean))

@@ -13,7 +13,6 @@ use orthant::read;
 use serde_json::Value;
 
 use super::Set;
-use crate::load::Truth;
 
 /// Materials of Hubble and Urban, and parts of the swimmer, that the paper looks for.
 const HUBBLE_K: usize = 8;
@@ -156,14 +155,14 @@ fn from_file(name: &str, path: &Path, k: usize) -> Result<Arc<Set>> {
         if tokens.len() != image.pixels() {
             bail!("{}: has {} lines for {} pixels", labels.display(), tokens.len(), image.pixels());
         }
-        Some(Truth::new(&tokens))
+        Some(orthant::evaluate::classes(&tokens))
     } else {
         None
     };
-    let classes = named(path).or(truth.as_ref().map(|t| t.names.clone())).unwrap_or_default();
+    let classes = named(path).or(truth.as_ref().map(|t| t.1.clone())).unwrap_or_default();
     let made = Generated {
         matrix,
-        truth: truth.as_ref().map_or(vec![0; image.pixels()], |t| t.classes.clone()),
+        truth: truth.as_ref().map_or(vec![0; image.pixels()], |t| t.0.clone()),
         classes,
         background: None,
         image: Some(image),

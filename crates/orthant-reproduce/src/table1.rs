@@ -3,12 +3,12 @@
 use anyhow::Result;
 use orthant::report::page::{Table, table};
 
-use super::lab::Lab;
-use super::noise;
-use super::plan::{Plan, Request};
-use super::published;
-use super::shown::{Claim, Shown, UNRUN, Verdict, csv, mean, number};
-use crate::naming::Contender;
+use crate::lab::Lab;
+use crate::noise;
+use crate::plan::{Plan, Request};
+use crate::published;
+use crate::shown::{Claim, Shown, UNRUN, Verdict, csv, mean, number};
+use orthant::contender::Contender;
 
 /// EM-ONMF shares passes between runs elsewhere: one execution is timed alone.
 const ALONE: &[&str] = &["em-onmf:random"];

@@ -3,25 +3,24 @@
 
 use anyhow::Result;
 
-use super::cells::{Cells, Key};
-use super::protocol::{POLISHED, Protocol};
-use super::sets::Shared;
-use crate::naming::Contender;
+use crate::cells::{Cells, Key};
+use crate::protocol::{POLISHED, Protocol};
+use crate::sets::Shared;
+use orthant::contender::Contender;
 
 /// Some runs of a method on a set, computed together and kept together.
 pub struct Cell {
     /// The file that keeps them.
-    pub file: String,
-    pub set: Shared,
-    pub contender: Contender,
-    pub key: Key,
+    pub(crate) file: String,
+    pub(crate) set: Shared,
+    pub(crate) contender: Contender,
+    pub(crate) key: Key,
     /// The first run, and how many.
-    pub first: usize,
-    pub runs: usize,
+    pub(crate) first: usize,
+    pub(crate) runs: usize,
     /// Whether the labels of the best run are needed for a picture.
-    pub pictured: bool,
-    /// Multiplications to be expected, roughly.
-    pub cost: f64,
+    pub(crate) pictured: bool,
+    cost: f64,
     rank: (usize, usize),
 }
 
@@ -96,6 +95,16 @@ impl Cell {
         there && polished && pictured
     }
 
+    /// The method, as cells name it.
+    pub fn method(&self) -> &str {
+        &self.key.method
+    }
+
+    /// Multiplications to be expected, roughly.
+    pub fn cost(&self) -> f64 {
+        self.cost
+    }
+
     /// For people.
     pub fn title(&self) -> String {
         let run = match self.runs {
@@ -133,7 +142,7 @@ fn phase(contender: &Contender) -> usize {
 /// Multiplications: iterations to be expected × what one takes (see ARCHITECTURE.md).
 fn cost(contender: &Contender, set: &Shared, runs: usize, limit: Option<usize>) -> f64 {
     let (n, k) = (set.matrix.points() as f64, set.k as f64);
-    let products = crate::summary::nonzeros(&set.matrix) as f64 * k;
+    let products = set.matrix.nonzeros() as f64 * k;
     let (iterations, each) = match (contender.method.name, contender.start.is_random()) {
         _ if contender.method.batched => (30.0 * runs as f64, products),
         ("onp-mf" | "best", _) => (2500.0, 2.0 * products + 9.0 * n * k * k),

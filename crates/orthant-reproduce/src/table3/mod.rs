@@ -7,13 +7,13 @@ use orthant::algorithms::method;
 use orthant::report::Mean;
 use orthant::report::page::{Table, escape, table};
 
-use super::cells::Run;
-use super::lab::Lab;
-use super::plan::{Plan, Request};
-use super::protocol::{BEYOND, PAPER};
-use super::published::{self, Accuracy};
-use super::shown::{Column, Shown, csv, mean, number, percent};
-use crate::naming::Contender;
+use crate::cells::Run;
+use crate::lab::Lab;
+use crate::plan::{Plan, Request};
+use crate::protocol::{BEYOND, PAPER};
+use crate::published::{self, Accuracy};
+use crate::shown::{Column, Shown, csv, mean, number, percent};
+use orthant::contender::Contender;
 
 /// How a cell compares with the printed one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

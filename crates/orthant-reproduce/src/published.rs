@@ -22,9 +22,9 @@ pub struct Accuracy {
     pub deviation: Option<f64>,
 }
 
-const TABLE1: &str = include_str!("../../../published/table1.csv");
-const TABLE2: &str = include_str!("../../../published/table2.csv");
-const TABLE3: &str = include_str!("../../../published/table3.csv");
+const TABLE1: &str = include_str!("../published/table1.csv");
+const TABLE2: &str = include_str!("../published/table2.csv");
+const TABLE3: &str = include_str!("../published/table3.csv");
 
 /// Table 1: method and seconds.
 pub fn table1() -> Vec<(&'static str, f64)> {
@@ -69,8 +69,8 @@ fn lines(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::reproduce::protocol::PAPER;
-    use crate::naming::Contender;
+    use crate::protocol::PAPER;
+    use orthant::contender::Contender;
 
     #[test]
     fn the_tables_are_whole() {

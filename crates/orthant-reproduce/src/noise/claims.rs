@@ -3,10 +3,10 @@
 use anyhow::Result;
 use orthant::report::Mean;
 
-use super::super::lab::Lab;
-use super::super::protocol::POLISHED;
-use super::super::shown::{Claim, UNRUN, Verdict};
 use super::{Course, ONMF, Pairs, by_set};
+use crate::lab::Lab;
+use crate::protocol::POLISHED;
+use crate::shown::{Claim, UNRUN, Verdict};
 
 /// The level at which the paper finds ONP-MF and O-P(SVD) perfect, and what counts as that.
 const SMALL: f64 = 0.01;

@@ -3,9 +3,9 @@
 use anyhow::Result;
 use orthant::report::page::{Page, Table, escape, page, section, table};
 
-use super::lab::Lab;
-use super::shown::{Claim, Shown, Verdict};
-use crate::made;
+use crate::Settings;
+use crate::lab::Lab;
+use crate::shown::{Claim, Shown, Verdict};
 
 /// What the page tells beside the tables and figures.
 pub struct Told<'a> {
@@ -14,7 +14,7 @@ pub struct Told<'a> {
     pub missing: usize,
     /// What methods refused.
     pub problems: &'a [String],
-    pub threads: usize,
+    pub settings: &'a Settings,
 }
 
 /// The page.
@@ -92,15 +92,15 @@ fn how(lab: &Lab, told: &Told) -> String {
     let fact = |name: &str, value: String| vec![name.to_string(), value];
     let rows = [
         fact("version", format!("Orthant {}", env!("CARGO_PKG_VERSION"))),
-        fact("date", made::date()),
-        fact("threads", format!("{}; every cell on one", told.threads)),
+        fact("date", told.settings.date.clone()),
+        fact("threads", format!("{}; every cell on one", told.settings.threads)),
         fact("repetitions where the start is random", p.runs.to_string()),
         fact("the same on the synthetic sets", format!("{}, on {} sets a level", p.synthetic_runs, p.sets)),
         fact("limit of iterations of CHNMF and O-PNMF", limit),
         fact("seed", p.seed.to_string()),
         fact("cells", format!("{}, of which {} are missing", told.cells, told.missing)),
     ];
-    let mut html = format!("<pre><code>{}</code></pre>", escape(&made::command()));
+    let mut html = format!("<pre><code>{}</code></pre>", escape(&told.settings.command));
     html += &table(&Table { columns: &["", ""], rows: &rows, best: &[] });
     for problem in told.problems {
         html += &format!("<p class=\"warn\">{}</p>", escape(problem));

@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 
-use super::lab::Lab;
-use super::maps::{self, Best};
-use super::plan::Plan;
-use super::protocol::{PAPER, POLISHED};
-use super::shown::{Claim, Shown, UNRUN, Verdict};
+use crate::lab::Lab;
+use crate::maps::{self, Best};
+use crate::plan::Plan;
+use crate::protocol::{PAPER, POLISHED};
+use crate::shown::{Claim, Shown, UNRUN, Verdict};
 
 const ONP_MF: &str = "onp-mf:svd";
 /// Figure 6 has these, Figure 7 those that begin with an SVD.

@@ -12,10 +12,9 @@ use anyhow::Result;
 use orthant::image::ImageShape;
 use orthant::matrix::{Matrix, open};
 
-use super::protocol::Protocol;
-use super::published;
-use crate::args::Part;
-use crate::summary::nonzeros;
+use crate::Part;
+use crate::protocol::Protocol;
+use crate::published;
 use scenes::Picture;
 use synthetic::Level;
 
@@ -42,7 +41,7 @@ impl Set {
     pub fn fingerprint(&self) -> orthant::Result<String> {
         let norm2 = open(&self.matrix, None)?.facts().norm2;
         let (points, features) = (self.matrix.points(), self.matrix.features());
-        Ok(format!("{points}x{features} {} {norm2:.6e}", nonzeros(&self.matrix)))
+        Ok(format!("{points}x{features} {} {norm2:.6e}", self.matrix.nonzeros()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use orthant::report::Mean;
 
-use super::cells::Run;
+use crate::cells::Run;
 
 /// A table or figure.
 #[derive(Default)]

@@ -1,8 +1,8 @@
 //! Everything that tables and figures are made from.
 
-use super::cells::Cells;
-use super::protocol::Protocol;
-use super::sets::Sets;
+use crate::cells::Cells;
+use crate::protocol::Protocol;
+use crate::sets::Sets;
 
 /// The data, the protocol, and what has been computed.
 pub struct Lab<'a> {

@@ -1,10 +1,10 @@
 //! What the paper says of Table 3.
 
-use super::super::cells::Run;
-use super::super::lab::Lab;
-use super::super::protocol::PAPER;
-use super::super::shown::{Claim, Column, UNRUN, Verdict, mean};
 use super::Entry;
+use crate::cells::Run;
+use crate::lab::Lab;
+use crate::protocol::PAPER;
+use crate::shown::{Claim, Column, UNRUN, Verdict, mean};
 
 /// The paper's sentences about the table.
 pub fn claims(lab: &Lab, entries: &[Entry]) -> Vec<Claim> {

@@ -2,10 +2,10 @@
 
 use orthant::Job;
 
-use super::cells::Key;
-use super::sets::Set;
-use crate::args::ReproduceArgs;
-use crate::naming::Contender;
+use crate::Settings;
+use crate::cells::Key;
+use crate::sets::Set;
+use orthant::contender::Contender;
 
 /// The paper's eight methods, in the order of its tables.
 pub const PAPER: &[&str] = &[
@@ -54,17 +54,17 @@ pub struct Protocol {
 }
 
 impl Protocol {
-    /// As the arguments say.
-    pub fn new(args: &ReproduceArgs) -> Protocol {
-        let runs = args.runs.unwrap_or(if args.quick { QUICK_RUNS } else { RUNS });
+    /// As the settings say.
+    pub fn new(settings: &Settings) -> Protocol {
+        let runs = settings.runs.unwrap_or(if settings.quick { QUICK_RUNS } else { RUNS });
         Protocol {
             runs,
             synthetic_runs: runs.min(SYNTHETIC_RUNS),
-            sets: args.sets.unwrap_or(SETS),
-            paired_sets: args.sets.unwrap_or(PAIRED_SETS),
-            limit: args.quick.then_some(QUICK_LIMIT),
-            quick: args.quick,
-            seed: args.seed,
+            sets: settings.sets.unwrap_or(SETS),
+            paired_sets: settings.sets.unwrap_or(PAIRED_SETS),
+            limit: settings.quick.then_some(QUICK_LIMIT),
+            quick: settings.quick,
+            seed: settings.seed,
         }
     }
 

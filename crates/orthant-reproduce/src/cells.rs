@@ -22,7 +22,7 @@ pub struct Key {
     pub set: String,
     /// Its size and norm: other data under the same name are other data.
     pub data: String,
-    /// The method, as [`Contender`](crate::naming::Contender) names it.
+    /// The method, as [`Contender`](orthant::contender::Contender) names it.
     pub method: String,
     /// k, the seed, and what differs from the method's own values.
     pub settings: String,
