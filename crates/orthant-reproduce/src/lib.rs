@@ -7,10 +7,12 @@
 
 mod cells;
 mod course;
+mod estimate;
 mod lab;
 mod maps;
 mod noise;
 mod page;
+mod permutations;
 mod plan;
 mod plane;
 mod protocol;
@@ -213,7 +215,7 @@ impl Reproduction {
 fn in_words(shown: &[Shown], out: &Path, missing: usize) -> String {
     let mut text = String::new();
     for claim in shown.iter().flat_map(|s| &s.claims) {
-        text += &format!("{:>13}  {}: {}\n", claim.verdict.words(), claim.place, claim.claim);
+        text += &format!("{:>22}  {}: {}\n", claim.verdict.words(), claim.place, claim.claim);
     }
     if missing > 0 {
         text += &format!("{missing} cells are still missing: the same command goes on where it stopped.\n");

@@ -43,7 +43,7 @@ pub fn index(lab: &Lab, shown: &[Shown], told: &Told) -> Result<String> {
     Ok(page(&Page {
         title: "The paper, reproduced".into(),
         kicker: "Orthant · Pompili, Gillis, Absil, Glineur: Two algorithms for orthogonal NMF (2014)".into(),
-        lead: lead(&claims, told),
+        lead: lead(lab, &claims, told),
         contents,
         body,
         footer: format!(
@@ -53,15 +53,19 @@ pub fn index(lab: &Lab, shown: &[Shown], told: &Told) -> Result<String> {
     })?)
 }
 
-fn lead(claims: &[&Claim], told: &Told) -> String {
-    let count = |verdict: Verdict| claims.iter().filter(|c| c.verdict == verdict).count();
-    let mut lead = format!(
-        "<p>The tables and figures of the paper, computed again beside what it printed. Claims: {}; {} hold, {} do not \
-         hold, {} could not be judged.</p>",
-        claims.len(),
-        count(Verdict::Holds),
-        count(Verdict::Fails),
-        claims.iter().filter(|c| matches!(c.verdict, Verdict::Open(_))).count()
+fn lead(lab: &Lab, claims: &[&Claim], told: &Told) -> String {
+    let mut lead = String::new();
+    if let Some(how) = lab.protocol.cut_short() {
+        let quick = if lab.protocol.quick { "<strong>This is the quick protocol.</strong> " } else { "" };
+        lead += &format!(
+            "<p class=\"warn\">{quick}{} The page shows that everything runs, not what the paper's protocol gives; what \
+             was cut short is not judged.</p>",
+            escape(&how)
+        );
+    }
+    lead += &format!(
+        "<p>The tables and figures of the paper, computed again beside what it printed. {}</p>",
+        counted(claims)
     );
     if told.missing > 0 {
         lead += &format!(
@@ -73,10 +77,23 @@ fn lead(claims: &[&Claim], told: &Told) -> String {
     lead
 }
 
+/// How many claims have which verdict.
+pub fn counted(claims: &[&Claim]) -> String {
+    let count = |words: &str| claims.iter().filter(|c| c.verdict.words() == words).count();
+    format!(
+        "Claims: {}; {} hold, {} do not hold, {} are within the uncertainty, {} are not testable here.",
+        claims.len(),
+        count("holds"),
+        count("does not hold"),
+        count("within the uncertainty"),
+        count("not testable here")
+    )
+}
+
 fn in_a_table(claims: &[&Claim]) -> String {
     let rows: Vec<Vec<String>> = claims
         .iter()
-        .map(|c| vec![c.place.into(), c.claim.into(), c.verdict.words().into(), c.found().into()])
+        .map(|c| vec![c.place.into(), c.claim.into(), c.verdict.words().into(), c.found()])
         .collect();
     let holds: Vec<(usize, usize)> =
         (0..claims.len()).filter(|&i| claims[i].verdict == Verdict::Holds).map(|i| (i, 2)).collect();

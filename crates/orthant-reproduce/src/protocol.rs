@@ -24,10 +24,10 @@ pub const POLISHED: &str = "onp-mf:svd+em";
 pub const BEYOND: &[&str] = &[POLISHED, "best:svd", "kl-onmf:random"];
 
 /// Repetitions where the start is random [P, Sec. 4], and on the synthetic sets [P, Sec. 2.3].
-const RUNS: usize = 30;
+pub const RUNS: usize = 30;
 const SYNTHETIC_RUNS: usize = 10;
 /// Synthetic sets for each level of noise [P, Sec. 2.3].
-const SETS: usize = 10;
+pub const SETS: usize = 10;
 /// Sets on which the models are compared in pairs: ten are too few to tell.
 const PAIRED_SETS: usize = 50;
 /// A short protocol: repetitions, and the limit of iterations of CHNMF and O-PNMF.
@@ -66,6 +66,21 @@ impl Protocol {
             quick: settings.quick,
             seed: settings.seed,
         }
+    }
+
+    /// How it is shorter than the paper's, in words; nothing where it is not.
+    pub fn cut_short(&self) -> Option<String> {
+        let mut how = vec![];
+        if self.runs < RUNS {
+            how.push(format!("{} of {RUNS} repetitions", self.runs));
+        }
+        if self.sets < SETS {
+            how.push(format!("{} of {SETS} synthetic sets a level", self.sets));
+        }
+        if let Some(limit) = self.limit {
+            how.push(format!("{limit} iterations of CHNMF and O-PNMF at most"));
+        }
+        (!how.is_empty()).then(|| format!("The protocol was cut short: {}.", how.join(", ")))
     }
 
     /// The work of a method on a set. Methods whose runs do not share passes do one run at a time, from a seed of

@@ -18,29 +18,34 @@ pub struct Shown {
 }
 
 /// Whether a claim of the paper was met again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Holds,
     Fails,
-    /// It cannot be judged, and why.
-    Open(&'static str),
+    /// What was found is compatible with it and with its opposite.
+    Uncertain,
+    /// Not testable here, and why.
+    Untestable(String),
 }
 
-/// Nothing can be said yet.
-pub const UNRUN: Verdict = Verdict::Open("Not all of what it needs has been run.");
-
 impl Verdict {
-    /// Of a claim whose cells are all there.
+    /// Of a claim about something that has no random part.
     pub fn of(holds: bool) -> Verdict {
         if holds { Verdict::Holds } else { Verdict::Fails }
     }
 
+    /// Not testable, and why.
+    pub fn untestable(why: &str) -> Verdict {
+        Verdict::Untestable(why.into())
+    }
+
     /// In words.
-    pub fn words(self) -> &'static str {
+    pub fn words(&self) -> &'static str {
         match self {
             Verdict::Holds => "holds",
             Verdict::Fails => "does not hold",
-            Verdict::Open(_) => "open",
+            Verdict::Uncertain => "within the uncertainty",
+            Verdict::Untestable(_) => "not testable here",
         }
     }
 }
@@ -57,11 +62,11 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// What was found, or why nothing was.
-    pub fn found(&self) -> &str {
-        match self.verdict {
-            Verdict::Open(why) => why,
-            _ => &self.evidence,
+    /// What was found, after the reason why it decides nothing where it does not.
+    pub fn found(&self) -> String {
+        match &self.verdict {
+            Verdict::Untestable(why) => format!("{why} {}", self.evidence).trim_end().to_string(),
+            _ => self.evidence.clone(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The data sets of the experiments, in memory.
 
+mod permuted;
 pub mod scenes;
 pub mod synthetic;
 mod text;
@@ -58,9 +59,11 @@ pub struct Sets {
     /// The synthetic sets.
     pub levels: Vec<Level>,
     /// Hubble or what stands for it, Urban or what stands for it, the swimmer.
-    pub hubble: Option<Picture>,
+    pub hubble: Vec<Picture>,
     pub urban: Vec<Picture>,
     pub swimmer: Option<Picture>,
+    /// Sets in several orders of points and features, by the name of the set.
+    permuted: Vec<(String, Vec<Shared>)>,
 }
 
 impl Sets {
@@ -78,16 +81,27 @@ impl Sets {
         if wanted(&[Part::Figure2, Part::Figure4, Part::Table1]) {
             sets.levels = synthetic::levels(protocol.seed, protocol.sets, protocol.paired_sets)?;
         }
+        if wanted(&[Part::Figure2, Part::Figure4]) {
+            let set = synthetic::on_the_edge(protocol.seed)?;
+            sets.permuted.push((synthetic::ON_THE_EDGE.into(), permuted::orders(&set)?));
+        }
         if wanted(&[Part::Figure3, Part::Figure5]) {
-            sets.hubble = Some(scenes::hubble(data)?);
+            sets.hubble = scenes::hubble(data)?;
         }
         if wanted(&[Part::Figure6, Part::Figure7]) {
             sets.urban = scenes::urban(data)?;
         }
         if wanted(&[Part::Figure8]) {
-            sets.swimmer = Some(scenes::swimmer(data)?);
+            let swimmer = scenes::swimmer(data)?;
+            sets.permuted.push(("swimmer".into(), permuted::orders(&swimmer.set)?));
+            sets.swimmer = Some(swimmer);
         }
         Ok(sets)
+    }
+
+    /// All orders of a set.
+    pub fn permuted(&self, name: &str) -> &[Shared] {
+        self.permuted.iter().find(|p| p.0 == name).map_or(&[], |p| &p.1)
     }
 
     /// The text sets that are there.

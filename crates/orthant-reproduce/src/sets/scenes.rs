@@ -33,24 +33,32 @@ pub struct Picture {
     pub title: String,
     /// A short name, for cells and files.
     pub name: &'static str,
+    /// Why nothing can be decided on it, where it stands for data that were not to be had.
+    pub stand_in: Option<&'static str>,
     pub set: Arc<Set>,
 }
 
-/// Hubble, or the scene that stands for it.
-pub fn hubble(data: Option<&Path>) -> Result<Picture> {
+const NO_HUBBLE: &str = "Hubble was not to be had; what a scene made in its place shows refutes nothing.";
+const NO_URBAN: &str = "Urban was not to be had; what stands in its place refutes nothing.";
+
+/// Hubble, or scenes that stand for it.
+pub fn hubble(data: Option<&Path>) -> Result<Vec<Picture>> {
     if let Some(path) = find(data, HUBBLE) {
         let set = from_file("hubble", &path, HUBBLE_K)?;
-        return Ok(Picture { title: "Hubble".into(), name: "hubble", set });
+        return Ok(vec![Picture { title: "Hubble".into(), name: "hubble", stand_in: None, set }]);
     }
-    let set = Arc::new(without_zeros("telescope", Telescope::default().generate()?)?);
-    Ok(Picture { title: "a telescope-like scene in place of Hubble".into(), name: "telescope", set })
+    let picture = |title: &str, name: &'static str, made: Telescope| -> Result<Picture> {
+        let set = Arc::new(without_zeros(name, made.generate()?)?);
+        Ok(Picture { title: title.into(), name, stand_in: Some(NO_HUBBLE), set })
+    };
+    Ok(vec![picture("a telescope-like scene in place of Hubble", "telescope", Telescope::default())?])
 }
 
 /// Urban; or its simulation and a real crop, whichever of the two can be had.
 pub fn urban(data: Option<&Path>) -> Result<Vec<Picture>> {
     if let Some(path) = find(data, URBAN) {
         let set = from_file("urban", &path, URBAN_K)?;
-        return Ok(vec![Picture { title: "Urban".into(), name: "urban", set }]);
+        return Ok(vec![Picture { title: "Urban".into(), name: "urban", stand_in: None, set }]);
     }
     let mut found = vec![];
     let file =
@@ -62,6 +70,7 @@ pub fn urban(data: Option<&Path>) -> Result<Vec<Picture>> {
         found.push(Picture {
             title: "Urban, simulated from its ground truth".into(),
             name: "urban-simulated",
+            stand_in: Some(NO_URBAN),
             set,
         });
     }
@@ -70,6 +79,7 @@ pub fn urban(data: Option<&Path>) -> Result<Vec<Picture>> {
         found.push(Picture {
             title: "a real crop of Urban, 80 × 100 pixels".into(),
             name: "urban-crop",
+            stand_in: Some(NO_URBAN),
             set,
         });
     }
@@ -90,7 +100,7 @@ pub fn swimmer(data: Option<&Path>) -> Result<Picture> {
         }
     }
     let set = Arc::new(without_zeros("swimmer", made)?);
-    Ok(Picture { title: "the swimmer".into(), name: "swimmer", set })
+    Ok(Picture { title: "the swimmer".into(), name: "swimmer", stand_in: None, set })
 }
 
 /// Rows that are equal, numbered in order; zero rows last. None unless there are as many as there should be.
