@@ -7,6 +7,7 @@
 
 mod cells;
 mod course;
+mod engine;
 mod estimate;
 mod lab;
 mod maps;
@@ -84,6 +85,8 @@ pub struct Settings {
     pub out: PathBuf,
     /// Folders of earlier runs, whose cells are taken over.
     pub from: Vec<PathBuf>,
+    /// Compute nothing: show what is there, also of older engines.
+    pub show_only: bool,
     /// Few repetitions, short limits.
     pub quick: bool,
     /// Repetitions where the start is random, unless the protocol's own.
@@ -137,8 +140,9 @@ const EXPERIMENTS: &[Experiment] = &[
     Experiment { part: Part::Figure8, plan: scenes::plan_figure8, show: scenes::figure8 },
 ];
 
-/// The page.
+/// The page, and the same as Markdown.
 const PAGE: &str = "index.html";
+const DOCUMENT: &str = "reproduction.md";
 
 /// A reproduction: opened, worked on, written.
 pub struct Reproduction {
@@ -153,7 +157,7 @@ pub struct Reproduction {
 impl Reproduction {
     /// Checks all that was named, reads the data and what has been computed before.
     pub fn open(settings: Settings) -> Result<Reproduction> {
-        let protocol = Protocol::new(&settings);
+        let protocol = Protocol::new(&settings, engine::identity()?);
         if let Some(folder) = settings.data.as_ref().filter(|folder| !folder.is_dir()) {
             bail!("{}: is no folder: name the one that holds the data sets with --data", folder.display());
         }
@@ -178,11 +182,12 @@ impl Reproduction {
     pub fn missing(&self) -> Result<(usize, Vec<Cell>)> {
         let mut plan = Plan::default();
         self.experiments().try_for_each(|e| (e.plan)(&self.lab(), &mut plan))?;
-        Ok((plan.len(), plan.missing(&self.cells)))
+        Ok((plan.len(), plan.missing(&self.cells, self.settings.show_only)))
     }
 
     /// Computes cells until they are all there or the watcher ends it; what methods refused is returned.
     pub fn work(&self, missing: &[Cell], watch: &dyn Watch) -> Result<Vec<String>> {
+        let missing = if self.settings.show_only { &[] } else { missing };
         work::work(&self.cells, missing, &self.protocol, self.settings.threads, watch)
     }
 
@@ -190,13 +195,20 @@ impl Reproduction {
     pub fn write(&self, problems: &[String]) -> Result<String> {
         let lab = self.lab();
         let out = &self.settings.out;
-        let shown = self.experiments().map(|e| (e.show)(&lab)).collect::<Result<Vec<_>>>()?;
+        let mut shown = vec![];
+        for experiment in self.experiments() {
+            let mut part = (experiment.show)(&lab)?;
+            engine::mark(&mut part, &lab.take_seen(), &self.protocol.engine);
+            shown.push(part);
+        }
         let (all, missing) = self.missing()?;
         let told = page::Told { cells: all, missing: missing.len(), problems, settings: &self.settings };
         let index = page::index(&lab, &shown, &told)?;
         for (name, bytes) in shown.iter().flat_map(|s| &s.files) {
             write_whole(&out.join(name), |out| out.write_all(bytes))?;
         }
+        let document = page::document(&lab, &shown, missing.len());
+        write_whole(&out.join(DOCUMENT), |out| out.write_all(document.as_bytes()))?;
         write_whole(&out.join(PAGE), |out| out.write_all(index.as_bytes()))?;
         Ok(in_words(&shown, out, missing.len()))
     }
@@ -207,7 +219,7 @@ impl Reproduction {
     }
 
     fn lab(&self) -> Lab<'_> {
-        Lab { sets: &self.sets, protocol: &self.protocol, cells: &self.cells }
+        Lab::new(&self.sets, &self.protocol, &self.cells)
     }
 }
 

@@ -5,7 +5,7 @@ use orthant::report::page::{Page, Table, escape, page, section, table};
 
 use crate::Settings;
 use crate::lab::Lab;
-use crate::shown::{Claim, Shown, Verdict};
+use crate::shown::{Claim, Shown, Verdict, markdown};
 
 /// What the page tells beside the tables and figures.
 pub struct Told<'a> {
@@ -51,6 +51,37 @@ pub fn index(lab: &Lab, shown: &[Shown], told: &Told) -> Result<String> {
             env!("CARGO_PKG_VERSION")
         ),
     })?)
+}
+
+/// The same for a text that lies beside other texts: the claims and the main tables, nothing of this machine or day.
+pub fn document(lab: &Lab, shown: &[Shown], missing: usize) -> String {
+    let p = lab.protocol;
+    let claims: Vec<&Claim> = shown.iter().flat_map(|s| &s.claims).collect();
+    let mut engines: Vec<&str> = shown.iter().flat_map(|s| &s.engines).map(String::as_str).collect();
+    engines.sort_unstable();
+    engines.dedup();
+    let cut = p.cut_short().map_or(String::new(), |how| format!("**{how}** "));
+    let left = if missing == 0 { String::new() } else { format!(" {missing} cells are missing.") };
+    let rows: Vec<Vec<String>> = claims
+        .iter()
+        .map(|c| vec![c.place.into(), c.claim.into(), c.verdict.words().into(), c.found()])
+        .collect();
+    let mut text = format!(
+        "# The paper, reproduced\n\nMade by `orthant reproduce` from its cells; do not edit. {cut}{} repetitions where the \
+         start is random ({} on the synthetic sets, {} sets a level), seed {}. Engine of the cells: {}.{left}\n\n## \
+         Claims\n\n{}\n\n{}",
+        p.runs,
+        p.synthetic_runs,
+        p.sets,
+        p.seed,
+        if engines.is_empty() { "none".into() } else { engines.join(", ") },
+        counted(&claims),
+        markdown(&["where", "claim", "", "what was found"], &rows)
+    );
+    for part in shown.iter().filter(|part| !part.markdown.is_empty()) {
+        text += &format!("## {}\n\n{}\n\n", part.heading, part.markdown.trim_end());
+    }
+    text.trim_end().to_string() + "\n"
 }
 
 fn lead(lab: &Lab, claims: &[&Claim], told: &Told) -> String {
@@ -115,6 +146,7 @@ fn how(lab: &Lab, told: &Told) -> String {
         fact("the same on the synthetic sets", format!("{}, on {} sets a level", p.synthetic_runs, p.sets)),
         fact("limit of iterations of CHNMF and O-PNMF", limit),
         fact("seed", p.seed.to_string()),
+        fact("engine", p.engine.clone()),
         fact("cells", format!("{}, of which {} are missing", told.cells, told.missing)),
     ];
     let mut html = format!("<pre><code>{}</code></pre>", escape(&told.settings.command));

@@ -10,7 +10,8 @@ use orthant::report::page::{Table, table as in_html};
 use crate::lab::Lab;
 use crate::noise::title;
 use crate::plan::{Plan, Request};
-use crate::shown::csv;
+use crate::protocol::PLAIN;
+use crate::shown::{csv, markdown};
 
 /// Methods that begin with an SVD.
 pub const PERMUTED: &[&str] = &["chnmf:nndsvd", "o-pnmf:nndsvd", "onp-mf:svd"];
@@ -41,7 +42,10 @@ fn file(name: &str) -> String {
 /// Plans methods on all orders of a data set.
 pub fn plan(lab: &Lab, plan: &mut Plan, name: &str, methods: &[&str]) -> Result<()> {
     for set in lab.sets.permuted(name) {
-        plan.add(lab.protocol, Request { file: file(name), set, methods, runs: 1, pictured: false })?;
+        plan.add(
+            lab.protocol,
+            Request { file: file(name), set, methods, variant: PLAIN, runs: 1, pictured: false },
+        )?;
     }
     Ok(())
 }
@@ -55,15 +59,22 @@ pub fn spread(lab: &Lab, name: &str, methods: &[&'static str]) -> Result<Vec<Spr
         for set in lab.sets.permuted(name) {
             orders += 1;
             let key = lab.protocol.key(&contender, set, &set.fingerprint()?);
-            accuracies.extend(lab.cells.runs(&file(name), &key, 1).iter().map(|run| run.accuracy));
+            accuracies.extend(lab.runs(&file(name), &key, 1).iter().map(|run| run.accuracy));
         }
         all.push(Spread { method, accuracies, orders });
     }
     Ok(all)
 }
 
-/// A row each, for the page and as values.
-pub fn table(spreads: &[Spread]) -> (String, Vec<u8>) {
+/// A row each: for the page, as Markdown, as values.
+pub struct Tables {
+    pub html: String,
+    pub markdown: String,
+    pub values: Vec<u8>,
+}
+
+/// The tables.
+pub fn tables(spreads: &[Spread]) -> Tables {
     let row = |s: &Spread| {
         let mut sorted = s.accuracies.clone();
         sorted.sort_by(f64::total_cmp);
@@ -83,5 +94,12 @@ pub fn table(spreads: &[Spread]) -> (String, Vec<u8>) {
     let html = in_html(&Table { columns: &columns, rows: &rows, best: &[] });
     let note = "<p class=\"note\">Accuracy in percent over orders of the same data, the first as they are. Nothing but \
                 rounding differs.</p>";
-    (format!("{note}{html}"), csv("method,orders,lowest,median,highest,complete", rows))
+    Tables {
+        html: format!("{note}{html}"),
+        markdown: format!(
+            "The same data in other orders of points and features, accuracy in percent:\n\n{}",
+            markdown(&columns, &rows)
+        ),
+        values: csv("method,orders,lowest,median,highest,complete", rows),
+    }
 }

@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use crate::cells::{Cells, Key};
-use crate::protocol::{POLISHED, Protocol};
+use crate::protocol::{POLISHED, Protocol, Variant};
 use crate::sets::Shared;
 use orthant::contender::Contender;
 
@@ -14,6 +14,7 @@ pub struct Cell {
     pub(crate) file: String,
     pub(crate) set: Shared,
     pub(crate) contender: Contender,
+    pub(crate) variant: Variant,
     pub(crate) key: Key,
     /// The first run, and how many.
     pub(crate) first: usize,
@@ -30,6 +31,7 @@ pub struct Request<'a> {
     pub file: String,
     pub set: &'a Shared,
     pub methods: &'a [&'a str],
+    pub variant: Variant,
     /// Runs where the start is random.
     pub runs: usize,
     pub pictured: bool,
@@ -44,11 +46,11 @@ pub struct Plan {
 impl Plan {
     /// Adds what is requested, unless it is in the plan already.
     pub fn add(&mut self, protocol: &Protocol, request: Request) -> Result<()> {
-        let Request { file, set, methods, runs, pictured } = request;
+        let Request { file, set, methods, variant, runs, pictured } = request;
         let data = set.fingerprint()?;
         for method in methods.iter().filter(|method| **method != POLISHED) {
             for contender in Contender::parse(method)? {
-                let key = protocol.key(&contender, set, &data);
+                let key = protocol.key_of(&contender, set, &data, variant);
                 let runs = if contender.start.is_random() { runs } else { 1 };
                 let together = if contender.method.batched { runs } else { 1 };
                 for first in (0..runs).step_by(together) {
@@ -61,6 +63,7 @@ impl Plan {
                         file: file.clone(),
                         set: set.clone(),
                         key: key.clone(),
+                        variant,
                         first,
                         runs: together,
                         pictured,
@@ -79,18 +82,22 @@ impl Plan {
         self.cells.len()
     }
 
-    /// Those that are still to be computed, in order.
-    pub fn missing(self, cells: &Cells) -> Vec<Cell> {
-        let mut missing: Vec<Cell> = self.cells.into_iter().filter(|cell| !cell.is_done(cells)).collect();
+    /// Those that are still to be computed, in order; `older` engines may have done it.
+    pub fn missing(self, cells: &Cells, older: bool) -> Vec<Cell> {
+        let mut missing: Vec<Cell> =
+            self.cells.into_iter().filter(|cell| !cell.is_done(cells, older)).collect();
         missing.sort_by_key(|cell| cell.rank);
         missing
     }
 }
 
 impl Cell {
-    fn is_done(&self, cells: &Cells) -> bool {
-        let there = (self.first..self.first + self.runs).all(|run| cells.has(&self.file, &self.key, run));
-        let polished = self.key.method != "onp-mf:svd" || cells.has(&self.file, &polished(&self.key), 0);
+    fn is_done(&self, cells: &Cells, older: bool) -> bool {
+        let others = if older { cells.older(&self.file, &self.key, usize::MAX) } else { vec![] };
+        let has = |run: usize| cells.has(&self.file, &self.key, run) || others.iter().any(|o| o.run == run);
+        let there = (self.first..self.first + self.runs).all(has);
+        let polished =
+            self.key.method != "onp-mf:svd" || older || cells.has(&self.file, &polished(&self.key), 0);
         let pictured = !self.pictured || cells.text(&labels_file(&self.file, &self.key)).is_some();
         there && polished && pictured
     }

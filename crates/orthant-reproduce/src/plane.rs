@@ -202,5 +202,6 @@ pub fn show(lab: &Lab) -> Result<Shown> {
                 ),
             },
         ],
+        ..Shown::default()
     })
 }

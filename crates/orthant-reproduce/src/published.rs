@@ -24,6 +24,7 @@ pub struct Accuracy {
 
 const TABLE1: &str = include_str!("../published/table1.csv");
 const TABLE2: &str = include_str!("../published/table2.csv");
+const LDA: &str = include_str!("../beside/lda.csv");
 const TABLE3: &str = include_str!("../published/table3.csv");
 
 /// Table 1: method and seconds.
@@ -59,6 +60,11 @@ pub fn table3() -> Vec<Accuracy> {
         })
     };
     lines(TABLE3).filter_map(cell).collect()
+}
+
+/// Latent Dirichlet allocation of scikit-learn on the text sets (benches/lda.py): set and accuracy of every run.
+pub fn lda() -> Vec<(&'static str, f64)> {
+    lines(LDA).filter_map(|line| Some((line[0], line.get(3)?.parse().ok()?))).collect()
 }
 
 /// Fields of every line after the source and the head.

@@ -78,7 +78,8 @@ pub fn figure5(lab: &Lab) -> Result<Shown> {
     for picture in pictures {
         let found = maps::best(lab, picture, &with_polish(PAPER))?;
         let gallery = maps::gallery(&name("figure5", pictures, picture), picture, &found, true, true)?;
-        shown.html += &(maps::heading(picture) + &gallery.html + &ranked(&found) + BEYOND);
+        shown.html += &format!("{}{}<p>{}</p>{BEYOND}", maps::heading(picture), gallery.html, ranked(&found));
+        shown.markdown += &format!("### {}\n\n{}{}\n\n", picture.title, gallery.markdown, ranked(&found));
         shown.files.extend(gallery.files);
         shown.claims.extend(hubble_claims(lab, picture, &found));
     }
@@ -136,7 +137,7 @@ fn ranked(found: &[Best]) -> String {
     let (low, high) =
         (others.iter().copied().fold(100.0, f64::min), others.iter().copied().fold(0.0, f64::max));
     format!(
-        "<p>By the accuracy of its best run ONP-MF is {place} of {}: {:.1}, the others {low:.1} to {high:.1}.</p>",
+        "By the accuracy of its best run ONP-MF is {place} of {}: {:.1}, the others {low:.1} to {high:.1}.",
         paper.len(),
         100.0 * onp.accuracy
     )
@@ -175,7 +176,8 @@ pub fn figure6(lab: &Lab) -> Result<Shown> {
         let gallery =
             maps::gallery(&name("figure6", &lab.sets.urban, picture), picture, &found, true, false)?;
         let all = maps::best(lab, picture, PAPER)?;
-        shown.html += &(maps::heading(picture) + &gallery.html + &ranked(&all) + BEYOND);
+        shown.html += &format!("{}{}<p>{}</p>{BEYOND}", maps::heading(picture), gallery.html, ranked(&all));
+        shown.markdown += &format!("### {}\n\n{}{}\n\n", picture.title, gallery.markdown, ranked(&all));
         shown.files.extend(gallery.files);
         if picture.set.truth.is_some() {
             shown.claims.extend(urban_claims(lab, picture, &all));
@@ -196,6 +198,7 @@ pub fn figure7(lab: &Lab) -> Result<Shown> {
         let gallery =
             maps::gallery(&name("figure7", &lab.sets.urban, picture), picture, &found, false, false)?;
         shown.html += &(maps::heading(picture) + &gallery.html);
+        shown.markdown += &format!("### {}\n\n{}", picture.title, gallery.markdown);
         shown.files.extend(gallery.files);
     }
     Ok(shown)
@@ -272,19 +275,22 @@ pub fn figure8(lab: &Lab) -> Result<Shown> {
     let gallery = maps::gallery("figure8", picture, &found, true, false)?;
     let k = picture.set.k;
     let spread = permutations::spread(lab, picture.name, PERMUTED)?;
-    let (table, values) = permutations::table(&spread);
+    let orders = permutations::tables(&spread);
     let mut files = gallery.files;
-    files.push(("figure8-permutations.csv".into(), values));
+    files.push(("figure8-permutations.csv".into(), orders.values));
     Ok(Shown {
         heading: "Figure 8: the swimmer".into(),
         html: format!(
             "<p class=\"note\">{BRIGHTNESS}</p>{}{BEYOND}{}<h3>The same data, points and features in another \
-             order</h3>{table}",
+             order</h3>{}",
             gallery.html,
-            swimmer_reasons(&found, k)
+            swimmer_reasons(&found, k),
+            orders.html
         ),
+        markdown: gallery.markdown + &orders.markdown,
         files,
         claims: swimmer_claims(lab, &found, &spread, k),
+        ..Shown::default()
     })
 }
 

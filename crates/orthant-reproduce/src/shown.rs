@@ -11,8 +11,12 @@ pub struct Shown {
     pub heading: String,
     /// Its piece of the page. HTML.
     pub html: String,
+    /// What of it the Markdown document shows.
+    pub markdown: String,
     /// Files beside the page.
     pub files: Vec<(String, Vec<u8>)>,
+    /// The engines of its cells.
+    pub engines: Vec<String>,
     /// What the paper says of it.
     pub claims: Vec<Claim>,
 }
@@ -86,6 +90,18 @@ pub fn percent(mean: Mean) -> String {
         1 => format!("{:.1}", 100.0 * mean.mean),
         _ => format!("{:.1} ± {:.1}", 100.0 * mean.mean, 100.0 * mean.deviation),
     }
+}
+
+/// A table as Markdown, from the same columns and rows as on the page.
+pub fn markdown(columns: &[&str], rows: &[Vec<String>]) -> String {
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let mut text = line(&mut columns.iter().map(|c| c.trim_start_matches('#')));
+    text += &line(&mut columns.iter().map(|c| if c.starts_with('#') { "--:" } else { "---" }));
+    rows.iter().for_each(|row| text += &line(&mut row.iter().map(String::as_str)));
+    text + "\n"
 }
 
 /// Lines of comma-separated values.

@@ -7,8 +7,9 @@ use crate::estimate::{Side, everywhere};
 use crate::lab::Lab;
 use crate::noise;
 use crate::plan::{Plan, Request};
+use crate::protocol::PLAIN;
 use crate::published;
-use crate::shown::{Claim, Shown, csv, mean, number};
+use crate::shown::{Claim, Shown, csv, markdown, mean, number};
 use orthant::contender::Contender;
 
 /// EM-ONMF shares passes between runs elsewhere: one execution is timed alone.
@@ -26,7 +27,14 @@ pub fn plan(lab: &Lab, plan: &mut Plan) -> Result<()> {
     noise::plan_methods(lab, plan, &METHODS[5..])?;
     for level in &lab.sets.levels {
         for set in level.sets.iter().take(TIMED) {
-            let request = Request { file: file(level.noise), set, methods: ALONE, runs: 1, pictured: false };
+            let request = Request {
+                file: file(level.noise),
+                set,
+                methods: ALONE,
+                variant: PLAIN,
+                runs: 1,
+                pictured: false,
+            };
             plan.add(lab.protocol, request)?;
         }
     }
@@ -49,7 +57,7 @@ pub fn show(lab: &Lab) -> Result<Shown> {
                 let key = lab.protocol.key(&contender, set, &set.fingerprint()?);
                 let file = if ALONE.contains(&method) { file(level.noise) } else { level.file() };
                 let wanted = if ALONE.contains(&method) { 1 } else { lab.protocol.synthetic_runs };
-                runs.extend(lab.cells.runs(&file, &key, wanted));
+                runs.extend(lab.runs(&file, &key, wanted));
             }
         }
         let paper = published::table1().iter().find(|row| row.0 == method).map_or(f64::NAN, |row| row.1);
@@ -98,6 +106,8 @@ pub fn show(lab: &Lab) -> Result<Shown> {
             csv("method,paper,seconds,deviation,median,iterations,runs", lines),
         )],
         claims: claims(lab, &times),
+        markdown: markdown(&columns, &rows),
+        ..Shown::default()
     })
 }
 

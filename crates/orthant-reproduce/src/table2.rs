@@ -6,7 +6,7 @@ use orthant::report::page::{Table, escape, table};
 use crate::lab::Lab;
 use crate::plan::Plan;
 use crate::published;
-use crate::shown::{Shown, csv};
+use crate::shown::{Shown, csv, markdown};
 
 /// Nothing has to be computed.
 pub fn plan(_lab: &Lab, _plan: &mut Plan) -> Result<()> {
@@ -60,7 +60,8 @@ pub fn show(lab: &Lab) -> Result<Shown> {
     Ok(Shown {
         heading: "Table 2: the text sets".into(),
         html,
-        files: vec![("table2.csv".into(), csv(head, rows))],
-        claims: vec![],
+        files: vec![("table2.csv".into(), csv(head, rows.clone()))],
+        markdown: markdown(&columns, &rows),
+        ..Shown::default()
     })
 }

@@ -72,7 +72,7 @@ struct Computed {
 
 fn compute(cell: &Cell, protocol: &Protocol, observer: &mut Watching) -> Result<Vec<Computed>> {
     let data = open(&cell.set.matrix, None)?;
-    let job = protocol.job(&cell.contender, cell.set.k, cell.runs, cell.first);
+    let job = protocol.job(&cell.contender, cell.set.k, cell.runs, cell.first, cell.variant);
     let mut results = vec![of(&*data, &job, cell.key.clone(), observer)?];
     if cell.contender.name() == "onp-mf:svd" && !observer.watch.stopped() {
         // EM from its labels is what a polish does.

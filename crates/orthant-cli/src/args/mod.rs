@@ -413,6 +413,9 @@ pub struct ReproduceArgs {
     /// Take over what was computed in another folder, such as docs/reproduction
     #[arg(long, value_name = "DIR")]
     pub from: Vec<PathBuf>,
+    /// Compute nothing: show what has been computed, also by older engines
+    #[arg(long)]
+    pub show_only: bool,
     #[command(flatten)]
     pub work: WorkArgs,
 }

@@ -11,10 +11,10 @@ use crate::estimate::Estimate;
 use crate::lab::Lab;
 use crate::permutations;
 use crate::plan::{Plan, Request};
-use crate::protocol::{PAPER, POLISHED};
+use crate::protocol::{PAPER, PLAIN, POLISHED};
 use crate::sets::Shared;
 use crate::sets::synthetic::{Level, ON_THE_EDGE};
-use crate::shown::{Shown, csv, mean, number};
+use crate::shown::{Shown, csv, markdown, mean, number};
 use orthant::contender::Contender;
 
 const ONMF: &str = "onp-mf:svd";
@@ -34,7 +34,10 @@ fn plan_on(lab: &Lab, plan: &mut Plan, methods: &[&str], sets: usize) -> Result<
 fn plan_level(lab: &Lab, plan: &mut Plan, level: &Level, methods: &[&str], sets: usize) -> Result<()> {
     for set in level.sets.iter().take(sets) {
         let runs = lab.protocol.synthetic_runs;
-        plan.add(lab.protocol, Request { file: level.file(), set, methods, runs, pictured: false })?;
+        plan.add(
+            lab.protocol,
+            Request { file: level.file(), set, methods, variant: PLAIN, runs, pictured: false },
+        )?;
     }
     Ok(())
 }
@@ -64,7 +67,7 @@ fn by_set(lab: &Lab, level: &Level, method: &str, sets: usize) -> Result<Vec<Opt
     let wanted = if contender.start.is_random() { lab.protocol.synthetic_runs } else { 1 };
     let of = |set: &Shared| -> Result<Option<f64>> {
         let key = lab.protocol.key(&contender, set, &set.fingerprint()?);
-        let runs = lab.cells.runs(&level.file(), &key, wanted);
+        let runs = lab.runs(&level.file(), &key, wanted);
         // An average of some of the starts would be another one.
         Ok((runs.len() == wanted).then(|| mean(&runs, |r| r.accuracy).mean))
     };
@@ -131,28 +134,40 @@ fn drawn(name: &str, title: &str, courses: &[Course]) -> (String, Vec<(String, V
             ]
         })
     });
-    let values = csv("method,noise,accuracy,deviation_over_sets,sets", rows);
+    let numbers = csv("method,noise,accuracy,deviation_over_sets,sets", rows);
     let files = vec![
         (format!("{name}.svg"), file(&sweep_chart(&chart)).into_bytes()),
-        (format!("{name}.csv"), values),
+        (format!("{name}.csv"), numbers),
     ];
     (format!("<figure class=\"panel\">{}</figure>{}", sweep(&chart), values_table(courses)), files)
 }
 
-fn values_table(courses: &[Course]) -> String {
+/// Columns and rows of the mean accuracies.
+fn values(courses: &[Course]) -> (Vec<String>, Vec<Vec<String>>, Vec<f64>) {
     let mut noise: Vec<f64> = courses.iter().flat_map(|c| c.levels.iter().map(|l| l.0)).collect();
     noise.sort_by(f64::total_cmp);
     noise.dedup();
     let mut columns = vec!["method".to_string()];
     columns.extend(noise.iter().map(|x| format!("#{x}")));
-    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let row = |c: &Course| {
         let cell = |x: &f64| {
             Some(c.at(*x)).filter(|x| x.is_finite()).map_or("–".into(), |x| format!("{:.1}", 100.0 * x))
         };
         std::iter::once(c.title.clone()).chain(noise.iter().map(cell)).collect()
     };
-    let rows: Vec<Vec<String>> = courses.iter().map(row).collect();
+    let rows = courses.iter().map(row).collect();
+    (columns, rows, noise)
+}
+
+fn values_in_markdown(courses: &[Course]) -> String {
+    let (columns, rows, _) = values(courses);
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    format!("Mean accuracy in percent, by level of noise:\n\n{}", markdown(&columns, &rows))
+}
+
+fn values_table(courses: &[Course]) -> String {
+    let (columns, rows, noise) = values(courses);
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let mut best = vec![];
     for (column, x) in noise.iter().enumerate() {
         let most = courses.iter().map(|c| c.at(*x)).filter(|x| x.is_finite()).fold(0.0, f64::max);
@@ -215,15 +230,24 @@ pub fn figure2(lab: &Lab) -> Result<Shown> {
              paper's ten, which are too few to tell.</p>";
     let columns = ["noise", "ONMF against", "#sets", "#difference", "#above", "#equal", "#below"];
     html += &table(&Table { columns: &columns, rows: &rows, best: &[] });
-    let (orders, values) = permutations::table(&permutations::spread(lab, ON_THE_EDGE, &[ONMF])?);
-    html += &format!("<h3>One set in other orders of points and features ({ON_THE_EDGE})</h3>{orders}");
-    files.push(("figure2-permutations.csv".into(), values));
+    let orders = permutations::tables(&permutations::spread(lab, ON_THE_EDGE, &[ONMF])?);
+    html +=
+        &format!("<h3>One set in other orders of points and features ({ON_THE_EDGE})</h3>{}", orders.html);
+    files.push(("figure2-permutations.csv".into(), orders.values));
+    let in_markdown = format!(
+        "{}ONMF against the other two in pairs on the same sets, percent points ± standard error:\n\n{}{ON_THE_EDGE}: {}",
+        values_in_markdown(&courses),
+        markdown(&columns, &rows),
+        orders.markdown
+    );
     files.push(("figure2-pairs.csv".into(), csv("noise,against,sets,difference,above,equal,below", rows)));
     Ok(Shown {
         heading: "Figure 2: k-means, spherical k-means and ONMF against noise".into(),
         html: format!("<p class=\"note\">{}</p>{html}", protocol(lab)),
         files,
         claims: vec![claims::above(lab, &pairs), claims::perfect_model(lab)?],
+        markdown: in_markdown,
+        ..Shown::default()
     })
 }
 
@@ -250,5 +274,7 @@ pub fn figure4(lab: &Lab) -> Result<Shown> {
         html: format!("<p class=\"note\">{note}</p>{html}"),
         files,
         claims: claims::of_methods(lab, &courses)?,
+        markdown: values_in_markdown(&courses),
+        ..Shown::default()
     })
 }

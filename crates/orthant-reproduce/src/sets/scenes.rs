@@ -18,6 +18,11 @@ use super::Set;
 const HUBBLE_K: usize = 8;
 const URBAN_K: usize = 6;
 pub const SWIMMER_K: usize = 17;
+/// A harder scene, on which methods can be told apart: noise, and how close the spectra are.
+const HUBBLE_NOISE: f64 = 0.02;
+const HUBBLE_CLOSENESS: f64 = 0.6;
+/// Light of the simulated Urban where it varies within materials: as the scalings of the synthetic sets [P, Sec. 2.3].
+const URBAN_LIGHT: f64 = 0.1;
 /// Noise of the simulated Urban, whose reflectances lie between 0 and 1.
 const URBAN_NOISE: f64 = 0.01;
 /// The names in which the files circulate, without their ending.
@@ -51,7 +56,11 @@ pub fn hubble(data: Option<&Path>) -> Result<Vec<Picture>> {
         let set = Arc::new(without_zeros(name, made.generate()?)?);
         Ok(Picture { title: title.into(), name, stand_in: Some(NO_HUBBLE), set })
     };
-    Ok(vec![picture("a telescope-like scene in place of Hubble", "telescope", Telescope::default())?])
+    let close = Telescope { noise: HUBBLE_NOISE, closeness: HUBBLE_CLOSENESS, ..Telescope::default() };
+    Ok(vec![
+        picture("a telescope-like scene in place of Hubble", "telescope", Telescope::default())?,
+        picture("the same with spectra that are close, and noise", "telescope-close", close)?,
+    ])
 }
 
 /// Urban; or its simulation and a real crop, whichever of the two can be had.
@@ -66,13 +75,13 @@ pub fn urban(data: Option<&Path>) -> Result<Vec<Picture>> {
     if let (Some(endmembers), Some(abundances)) =
         (file("urban_gt6.endmembers.npy"), file("urban_gt6.abundances.npy"))
     {
-        let set = simulated(&endmembers, &abundances)?;
-        found.push(Picture {
-            title: "Urban, simulated from its ground truth".into(),
-            name: "urban-simulated",
-            stand_in: Some(NO_URBAN),
-            set,
-        });
+        for (title, name, light) in [
+            ("Urban, simulated from its ground truth", "urban-simulated", 1.0),
+            ("the same in a light that varies within materials", "urban-lit", URBAN_LIGHT),
+        ] {
+            let set = simulated(name, light, &endmembers, &abundances)?;
+            found.push(Picture { title: title.into(), name, stand_in: Some(NO_URBAN), set });
+        }
     }
     if let Some(path) = file("urban_crop80x100.npy") {
         let set = from_file("urban-crop", &path, URBAN_K)?;
@@ -219,7 +228,7 @@ fn named(path: &Path) -> Option<Vec<String>> {
 }
 
 /// Endmembers times abundances, plus noise, at full size.
-fn simulated(endmembers: &Path, abundances: &Path) -> Result<Arc<Set>> {
+fn simulated(name: &str, least_light: f64, endmembers: &Path, abundances: &Path) -> Result<Arc<Set>> {
     let read = |path: &Path| -> Result<Mat> {
         let matrix = read::read(path, &read::Options::default())?.matrix;
         let rows: Vec<Vec<f64>> = (0..matrix.points()).map(|j| matrix.point(j)).collect();
@@ -230,22 +239,25 @@ fn simulated(endmembers: &Path, abundances: &Path) -> Result<Arc<Set>> {
     let image = shape(&beside, abundances.cols)?;
     let made = Scene {
         noise: URBAN_NOISE,
+        least_light,
         materials: named(&beside).unwrap_or_default(),
         single_precision: true,
         image: Some(image),
         ..Scene::new(endmembers, abundances)
     };
-    Ok(Arc::new(without_zeros("urban-simulated", made.generate()?)?))
+    Ok(Arc::new(without_zeros(name, made.generate()?)?))
 }
 
-/// Leaves pixels out that are zero.
+/// Leaves pixels out that are zero, and those of the background, which may hold noise.
 fn without_zeros(name: &str, made: Generated) -> Result<Set> {
     let k = made.k();
     let points = made.matrix.points();
-    let lit: Vec<usize> = match &made.matrix {
-        Matrix::DenseF32(x) => (0..points).filter(|&p| x.point(p).iter().any(|v| *v != 0.0)).collect(),
-        matrix => (0..points).filter(|&p| matrix.point(p).iter().any(|v| *v != 0.0)).collect(),
+    let bright = |p: usize| match &made.matrix {
+        Matrix::DenseF32(x) => x.point(p).iter().any(|v| *v != 0.0),
+        matrix => matrix.point(p).iter().any(|v| *v != 0.0),
     };
+    let lit: Vec<usize> =
+        (0..points).filter(|&p| Some(made.truth[p]) != made.background && bright(p)).collect();
     let set = |matrix, truth: Vec<usize>, pixels| Set {
         name: name.to_string(),
         matrix,

@@ -22,7 +22,7 @@ impl Entry {
         }
     }
 
-    fn whole(&self) -> bool {
+    pub(super) fn whole(&self) -> bool {
         self.runs.len() == self.wanted
     }
 }

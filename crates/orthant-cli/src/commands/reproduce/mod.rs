@@ -21,6 +21,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         data: args.data.clone().or_else(|| std::env::var_os("ORTHANT_DATA").map(PathBuf::from)),
         out: args.out.clone(),
         from: args.from.clone(),
+        show_only: args.show_only,
         quick: args.quick,
         runs: args.runs,
         sets: args.sets,
@@ -34,7 +35,8 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         for (from, runs) in reproduction.taken() {
             tell!("orthant: {runs} runs taken over from {}", from.display());
         }
-        tell!("orthant: {} of {cells} cells to compute", missing.len());
+        let what = if args.show_only { "missing" } else { "to compute" };
+        tell!("orthant: {} of {cells} cells {what}", missing.len());
     }
     interrupt::working();
     let board = Board::new(&missing, threads, quiet);
