@@ -6,9 +6,9 @@ use anyhow::Result;
 use orthant::report::number::percent;
 
 use super::{Course, ONMF, OP_SVD, Pairs, by_set, title};
-use crate::estimate::{Estimate, Side, all, at_least, everywhere, mostly, share_of_perfect_draws};
+use crate::estimate::{Estimate, Side, all, everywhere, mostly, share_of_perfect_draws};
 use crate::lab::Lab;
-use crate::protocol::{PAPER, POLISHED, SETS};
+use crate::protocol::{POLISHED, SETS};
 use crate::sets::synthetic::Level;
 use crate::shown::{Claim, Verdict};
 
@@ -92,102 +92,125 @@ fn difference(lab: &Lab, level: &Level, one: &str, other: &str) -> Result<Estima
     Ok(Estimate::of(&a.iter().zip(b).filter_map(|(a, b)| Some((*a)? - b?)).collect::<Vec<_>>()))
 }
 
-/// What the paper says of Figure 4.
+/// The two that the paper finds best, the three it finds similar, and the one it finds poor.
+const BEST: [&str; 2] = [ONMF, OP_SVD];
+const MIDDLE: [&str; 3] = ["chnmf:random", "o-pnmf:random", "chnmf:nndsvd"];
+const POOR: &str = "em-onmf:random";
+
+/// What the paper says of Figure 4, at the levels at which methods can be told apart.
 pub fn of_methods(lab: &Lab, courses: &[Course]) -> Result<Vec<Claim>> {
-    let paper: Vec<&Course> = courses.iter().filter(|c| c.method != POLISHED).collect();
     let levels: Vec<&Level> = lab.sets.levels.iter().filter(|l| l.noise > 0.0 && l.tells()).collect();
-    let whole = paper.iter().all(|c| levels.iter().all(|l| c.sets_at(l.noise) >= lab.protocol.sets));
-    let ours = [ONMF, OP_SVD];
-    let others: Vec<&str> = PAPER[2..].iter().copied().filter(|m| !ours.contains(m)).collect();
-    let best = |methods: &[&'static str], noise: f64| {
-        let of =
-            |method: &&'static str| paper.iter().find(|c| c.method == *method).map_or(0.0, |c| c.at(noise));
-        methods.iter().copied().max_by(|a, b| of(a).total_cmp(&of(b))).unwrap_or(ONMF)
+    let paper = || courses.iter().filter(|c| c.method != POLISHED);
+    let whole = paper().all(|c| levels.iter().all(|l| c.sets_at(l.noise) >= lab.protocol.sets));
+    Ok(vec![
+        best(lab, courses, &levels, whole)?,
+        only_perfect(lab, whole)?,
+        similar(lab, &levels, whole)?,
+        lower(lab, &levels, whole)?,
+        poor(lab, &levels, whole)?,
+    ])
+}
+
+fn best(lab: &Lab, courses: &[Course], levels: &[&Level], whole: bool) -> Result<Claim> {
+    let highest = |methods: &[&'static str], noise: f64| {
+        let mean = |method: &str| courses.iter().find(|c| c.method == method).map_or(0.0, |c| c.at(noise));
+        methods.iter().copied().max_by(|a, b| mean(a).total_cmp(&mean(b))).unwrap_or(ONMF)
     };
-    let mut best_sides = vec![];
-    let mut best_told = vec![];
-    let (mut lower, mut similar, mut apart) = (vec![], vec![], 0.0f64);
-    let (mut poor, mut poor_told) = (vec![], vec![]);
-    for level in &levels {
-        let noise = level.noise;
-        let all_others: Vec<&'static str> =
-            PAPER[2..].iter().copied().filter(|m| !ours.contains(m)).collect();
-        let (mine, theirs) = (best(&ours, noise), best(&all_others, noise));
+    let others = [&MIDDLE[..], &[POOR]].concat();
+    let (mut sides, mut told) = (vec![], vec![]);
+    for level in levels {
+        let (mine, theirs) = (highest(&BEST, level.noise), highest(&others, level.noise));
         let d = difference(lab, level, mine, theirs)?;
-        best_told.push(format!("{noise}: {} against {} {}", title(mine), title(theirs), d.points()));
-        best_sides.push(d.side());
-        let three = ["chnmf:random", "o-pnmf:random", "chnmf:nndsvd"];
-        for (i, one) in three.iter().enumerate() {
-            for other in &three[..i] {
+        told.push(format!("{}: {} against {} {}", level.noise, title(mine), title(theirs), d.points()));
+        sides.push(d.side());
+    }
+    Ok(Claim {
+        place: "Figure 4",
+        claim: "ONP-MF or O-P(SVD) perform best among all ONMF methods (noise up to 0.3).",
+        verdict: lab.judge(whole, mostly(&sides)),
+        evidence: format!(
+            "The better of the two against the best of the others, on {} sets in pairs, percent points ± standard error: {}.",
+            lab.protocol.sets,
+            told.join("; ")
+        ),
+    })
+}
+
+fn only_perfect(lab: &Lab, whole: bool) -> Result<Claim> {
+    let (mut told, mut together) = (vec![], 1.0);
+    for method in [&BEST[..], &MIDDLE[..], &[POOR]].concat() {
+        let share = share_of_perfect_draws(&at_small_noise(lab, method)?, SETS);
+        together *= if BEST.contains(&method) { share } else { 1.0 - share };
+        told.push(format!("{} {}", title(method), percent(share)));
+    }
+    Ok(Claim {
+        place: "Figure 4",
+        claim: "ONP-MF and O-P(SVD) are the only ones that find all clusters perfectly at noise 0.01.",
+        verdict: lab.judge(whole && together.is_finite(), of_share(together)),
+        evidence: format!("Share of draws of {SETS} sets that would be perfect: {}.", told.join(", ")),
+    })
+}
+
+fn similar(lab: &Lab, levels: &[&Level], whole: bool) -> Result<Claim> {
+    let (mut verdicts, mut apart) = (vec![], 0.0f64);
+    for level in levels {
+        for (i, one) in MIDDLE.iter().enumerate() {
+            for other in &MIDDLE[..i] {
                 let d = difference(lab, level, one, other)?;
                 apart = apart.max(d.value.abs());
-                similar.push(d.within(SIMILAR));
-            }
-            for mine in ours {
-                lower.push(difference(lab, level, mine, one)?.side());
+                verdicts.push(d.within(SIMILAR));
             }
         }
-        let mut behind = vec![];
-        for method in PAPER[2..].iter().filter(|m| **m != "em-onmf:random") {
-            behind.push(difference(lab, level, method, "em-onmf:random")?);
-        }
-        let sides: Vec<Side> = behind.iter().map(Estimate::side).collect();
-        let above = sides.iter().filter(|side| **side == Side::Above).count();
-        poor_told.push(format!("{noise}: behind {above} of {}", sides.len()));
-        poor.extend(sides);
     }
-    let small = others.iter().map(|m| Ok((*m, share_of_perfect_draws(&at_small_noise(lab, m)?, SETS))));
-    let small = small.collect::<Result<Vec<_>>>()?;
-    let shares: Vec<(&str, f64)> = ours
-        .iter()
-        .map(|m| Ok((*m, share_of_perfect_draws(&at_small_noise(lab, m)?, SETS))))
-        .collect::<Result<_>>()?;
-    let told: Vec<String> =
-        shares.iter().chain(&small).map(|(m, share)| format!("{} {}", title(m), percent(*share))).collect();
-    let together: f64 =
-        shares.iter().map(|s| s.1).product::<f64>() * small.iter().map(|s| 1.0 - s.1).product::<f64>();
-    let count = |sides: &[Side], side: Side| sides.iter().filter(|s| **s == side).count();
-    Ok(vec![
-        Claim {
-            place: "Figure 4",
-            claim: "ONP-MF or O-P(SVD) perform best among all ONMF methods (noise up to 0.3).",
-            verdict: lab.judge(whole, mostly(&best_sides)),
-            evidence: format!(
-                "The better of the two against the best of the others, on {} sets in pairs, percent points ± standard \
-                 error: {}.",
-                lab.protocol.sets,
-                best_told.join("; ")
-            ),
-        },
-        Claim {
-            place: "Figure 4",
-            claim: "ONP-MF and O-P(SVD) are the only ones that find all clusters perfectly at noise 0.01.",
-            verdict: lab.judge(whole && together.is_finite(), of_share(together)),
-            evidence: format!("Share of draws of {SETS} sets that would be perfect: {}.", told.join(", ")),
-        },
-        Claim {
-            place: "Figure 4",
-            claim: "CHNMF, O-PNMF and CH(SVD) perform similarly (differences below 5 percent points).",
-            verdict: lab.judge(whole, all(similar)),
-            evidence: format!("Up to noise 0.3 they are at most {:.1} percent points apart.", 100.0 * apart),
-        },
-        Claim {
-            place: "Figure 4",
-            claim: "In most cases they are below ONP-MF and O-P(SVD).",
-            verdict: lab.judge(whole, mostly(&lower)),
-            evidence: format!(
-                "Of {} comparisons in pairs: below in {}, above in {}, not to be told in {}.",
-                lower.len(),
-                count(&lower, Side::Above) + count(&lower, Side::Equal),
-                count(&lower, Side::Below),
-                count(&lower, Side::Unclear)
-            ),
-        },
-        Claim {
-            place: "Figure 4",
-            claim: "EM-ONMF performs rather poorly (average over random starts, against the five others).",
-            verdict: lab.judge(whole, at_least(&poor, poor.len() / 2 + 1)),
-            evidence: format!("At noise {}.", poor_told.join("; ")),
-        },
-    ])
+    Ok(Claim {
+        place: "Figure 4",
+        claim: "CHNMF, O-PNMF and CH(SVD) perform similarly (differences below 5 percent points).",
+        verdict: lab.judge(whole, all(verdicts)),
+        evidence: format!("Up to noise 0.3 they are at most {:.1} percent points apart.", 100.0 * apart),
+    })
+}
+
+fn lower(lab: &Lab, levels: &[&Level], whole: bool) -> Result<Claim> {
+    let mut sides = vec![];
+    for level in levels {
+        for (one, other) in BEST.iter().flat_map(|one| MIDDLE.map(|other| (*one, other))) {
+            sides.push(strictly(difference(lab, level, one, other)?.side()));
+        }
+    }
+    let count = |side: Side| sides.iter().filter(|s| **s == side).count();
+    Ok(Claim {
+        place: "Figure 4",
+        claim: "In most cases CHNMF, O-PNMF and CH(SVD) are below ONP-MF and O-P(SVD).",
+        verdict: lab.judge(whole, mostly(&sides)),
+        evidence: format!(
+            "Of {} comparisons in pairs: below in {}, not below in {}, not to be told in {}.",
+            sides.len(),
+            count(Side::Above),
+            count(Side::Below),
+            count(Side::Unclear)
+        ),
+    })
+}
+
+fn poor(lab: &Lab, levels: &[&Level], whole: bool) -> Result<Claim> {
+    let (mut all, mut told) = (vec![], vec![]);
+    for level in levels {
+        let others = [&BEST[..], &MIDDLE[..]].concat();
+        let sides = others.iter().map(|m| Ok(strictly(difference(lab, level, m, POOR)?.side())));
+        let sides = sides.collect::<Result<Vec<_>>>()?;
+        let above = sides.iter().filter(|side| **side == Side::Above).count();
+        told.push(format!("{} behind {above} of {}", level.noise, sides.len()));
+        all.extend(sides);
+    }
+    Ok(Claim {
+        place: "Figure 4",
+        claim: "EM-ONMF performs rather poorly (its average over random starts is below most others).",
+        verdict: lab.judge(whole, mostly(&all)),
+        evidence: format!("At noise {}.", told.join("; ")),
+    })
+}
+
+/// For a claim that something is below: what is equal is not.
+fn strictly(side: Side) -> Side {
+    if side == Side::Equal { Side::Below } else { side }
 }

@@ -238,7 +238,7 @@ fn printed_beside_ours(lab: &Lab, entries: &[Entry]) -> String {
     let mut html = String::from(
         "<h3>Every cell beside the printed one</h3><p class=\"note\">Ours above, the paper's below. Green: equal to \
          the printed digit, or within one of the paper's deviations; brown: not.</p>\
-         <div class=\"scroll\"><table class=\"plain\"><thead><tr><th scope=\"col\">set</th>",
+         <div class=\"scroll\"><table class=\"plain wide\"><thead><tr><th scope=\"col\">set</th>",
     );
     for method in PAPER {
         let title = entries.iter().find(|e| e.method == *method).map_or(*method, |e| &e.title);
