@@ -210,7 +210,7 @@ impl Reproduction {
         let document = page::document(&lab, &shown, missing.len());
         write_whole(&out.join(DOCUMENT), |out| out.write_all(document.as_bytes()))?;
         write_whole(&out.join(PAGE), |out| out.write_all(index.as_bytes()))?;
-        Ok(in_words(&shown, out, missing.len()))
+        Ok(in_words(&shown, out, missing.len(), self.settings.show_only))
     }
 
     fn experiments(&self) -> impl Iterator<Item = &'static Experiment> {
@@ -224,13 +224,18 @@ impl Reproduction {
 }
 
 /// The claims, one a line, and where the page is.
-fn in_words(shown: &[Shown], out: &Path, missing: usize) -> String {
+fn in_words(shown: &[Shown], out: &Path, missing: usize, show_only: bool) -> String {
     let mut text = String::new();
     for claim in shown.iter().flat_map(|s| &s.claims) {
         text += &format!("{:>22}  {}: {}\n", claim.verdict.words(), claim.place, claim.claim);
     }
     if missing > 0 {
-        text += &format!("{missing} cells are still missing: the same command goes on where it stopped.\n");
+        let how = if show_only {
+            "without --show-only they are computed"
+        } else {
+            "the same command goes on where it stopped"
+        };
+        text += &format!("{missing} cells are still missing: {how}.\n");
     }
     text + &format!("The page is {}.", out.join(PAGE).display())
 }

@@ -125,7 +125,7 @@ impl Scene {
         check_noise(self.noise)?;
         if !(self.least_light > 0.0 && self.least_light <= 1.0) {
             let problem = format!("{} is not above 0 and at most 1", self.least_light);
-            return Err(Error::Parameter { name: "least_light".into(), problem });
+            return Err(Error::Parameter { name: "least-light".into(), problem });
         }
         let (e, a) = (&self.endmembers, &self.abundances);
         if e.cols != a.rows {
@@ -236,7 +236,7 @@ mod tests {
         assert!(lights.iter().all(|x| (0.1..=1.0).contains(x)) && (mean - 0.55).abs() < 0.03, "{mean}");
         assert_eq!(plain.truth, lit.truth);
         let dark = Scene { least_light: 0.0, ..scene() }.generate().unwrap_err().to_string();
-        assert!(dark.contains("least_light"), "{dark}");
+        assert!(dark.contains("least-light"), "{dark}");
     }
 
     #[test]
