@@ -34,7 +34,8 @@ pub fn part() -> impl TypedValueParser<Value = Part> {
         let named = |part: &&(&str, Part)| part.0 == typed || short(part.0) == typed;
         PARTS.iter().find(named).map_or(Part::All, |part| part.1)
     };
-    PossibleValuesParser::new(PARTS.iter().map(|part| PossibleValue::new(part.0).alias(short(part.0)))).map(of)
+    PossibleValuesParser::new(PARTS.iter().map(|part| PossibleValue::new(part.0).alias(short(part.0))))
+        .map(of)
 }
 
 /// A whole number from 1.
