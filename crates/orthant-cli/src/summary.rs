@@ -41,7 +41,7 @@ pub fn object(
     put("k", json!(job.k));
     put("points", json!(shape.points));
     put("features", json!(shape.features));
-    put("nonzeros", json!(nonzeros(&input.matrix)));
+    put("nonzeros", json!(input.matrix.nonzeros()));
     put("zero_points", json!(facts.zero_points.len()));
     put("seed", json!(job.seed));
     put("threads", json!(threads));
@@ -146,16 +146,3 @@ pub const RULES: &[(&str, Rule, &str)] = &[
     ("euclid", Rule::Euclid, "the smallest Euclidean distance"),
     ("kl", Rule::Kl, "the largest Σ m·log u"),
 ];
-
-/// Entries that are not zero.
-pub fn nonzeros(matrix: &orthant::Matrix) -> usize {
-    fn count<T: Copy + Into<f64>>(values: &[T]) -> usize {
-        values.iter().filter(|&&x| x.into() != 0.0).count()
-    }
-    match matrix {
-        orthant::Matrix::DenseF32(x) => count(x.data()),
-        orthant::Matrix::DenseF64(x) => count(x.data()),
-        orthant::Matrix::SparseF32(x) => count(x.values()),
-        orthant::Matrix::SparseF64(x) => count(x.values()),
-    }
-}

@@ -75,9 +75,16 @@ fn everything_at_once_gives_every_table_and_figure_and_is_not_computed_twice() {
         "the files were not used"
     );
     assert!(
-        page.contains("sports: not run") && page.contains("does not hold"),
+        page.contains("sports: not run") && page.contains("This is the quick protocol"),
         "what is missing is not told"
     );
+    // What was cut short is not judged.
+    for line in out.lines().filter(|line| line.contains("Figure 4: ") || line.contains("Table 3: ")) {
+        assert!(line.trim_start().starts_with("not testable here"), "{line}");
+    }
+    let document = String::from_utf8(files["reproduction.md"].clone()).unwrap();
+    assert!(document.contains("The protocol was cut short: 1 of 30 repetitions"), "{document}");
+    assert!(document.contains("## Table 3: ") && !document.contains("NaN"), "{document}");
     assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("NaN"));
     let table3 = String::from_utf8(files["table3.csv"].clone()).unwrap();
     assert!(table3.lines().any(|line| line.starts_with("tr23,onp-mf:svd,1,40.7,")), "{table3}");
@@ -125,6 +132,59 @@ fn work_that_was_killed_goes_on_where_it_stopped() {
     // A new folder can begin with what is in another.
     let (_, err) = run(folder, "figure4 --quick --runs 2 --sets 1 --out third --from whole");
     assert!(err.contains("runs taken over from whole") && err.contains("orthant: 0 of"), "{err}");
+}
+
+#[test]
+fn cells_of_another_engine_are_shown_as_such_and_computed_again_unless_only_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let work = "figure4 --quick --runs 1 --sets 1";
+    run(folder, &format!("{work} --out first"));
+    // As if another engine had computed the level without noise.
+    let place = folder.join("first/cells/synthetic/noise-0.csv");
+    let text = std::fs::read_to_string(&place).unwrap();
+    let engine = text.lines().nth(1).unwrap().rsplit(',').next().unwrap().to_string();
+    assert_eq!(engine.len(), 16, "{engine}");
+    std::fs::write(&place, text.replace(&engine, "0123456789abcdef")).unwrap();
+
+    let (out, err) = run(folder, &format!("{work} --out shown --from first --show-only"));
+    assert!(err.contains("orthant: 0 of") && err.contains("cells missing"), "{err}");
+    let page = std::fs::read_to_string(folder.join("shown/index.html")).unwrap();
+    assert!(page.contains("Of an older engine (0123456789abcdef; this program&#39;s is"), "it is not marked");
+    assert!(page.contains("several engines, which are not mixed") && !out.contains("  holds"), "{out}");
+    let document = std::fs::read_to_string(folder.join("shown/reproduction.md")).unwrap();
+    assert!(document.contains("Engine of the cells: 0123456789abcdef, "), "{document}");
+
+    let (_, err) = run(folder, &format!("{work} --out again --from first"));
+    assert!(err.contains("cells to compute") && !err.contains("orthant: 0 of"), "{err}");
+    let page = std::fs::read_to_string(folder.join("again/index.html")).unwrap();
+    assert!(!page.contains("older engine"), "what was computed again is still marked");
+}
+
+/// The committed document is what the committed cells give.
+#[test]
+fn the_document_is_made_from_the_cells() {
+    let Some(data) = std::env::var_os("ORTHANT_DATA") else {
+        eprintln!("skipped: ORTHANT_DATA names no folder with the published data sets");
+        return;
+    };
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let folder = tempfile::tempdir().unwrap();
+    let output = reproduce(folder.path(), "all --show-only --quiet --out out")
+        .arg("--from")
+        .arg(docs.join("reproduction"))
+        .arg("--data")
+        .arg(data)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{:?}", texts(&output));
+    let made = std::fs::read_to_string(folder.path().join("out/reproduction.md")).unwrap();
+    let committed = std::fs::read_to_string(docs.join("reproduction.md")).unwrap();
+    let differing = made.lines().zip(committed.lines()).find(|(a, b)| a != b);
+    assert!(
+        made == committed,
+        "docs/reproduction.md is not what the cells give (see its head): {differing:#?}"
+    );
 }
 
 #[test]

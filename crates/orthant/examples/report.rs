@@ -52,7 +52,7 @@ fn generated(out: &Path) -> orthant::Result<()> {
         &Job { polish: vec![Polish::Em], ..Job::new("onp-mf", 17)? },
         Features::Pictures,
     )?;
-    let telescope = Telescope { noise: 0.02, seed: 1 }.generate()?;
+    let telescope = Telescope { noise: 0.02, seed: 1, ..Telescope::default() }.generate()?;
     made(
         out,
         "telescope",

@@ -26,6 +26,7 @@ pub mod bytes;
 pub mod certificate;
 pub mod checkpoint;
 pub mod choose_k;
+pub mod contender;
 pub mod error;
 pub mod evaluate;
 pub mod finish;

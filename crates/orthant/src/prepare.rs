@@ -6,9 +6,24 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
 use crate::matrix::passes::{Information, LabelByV};
-use crate::matrix::{Data, Facts, Shape, Slots};
+use crate::matrix::{Data, Facts, Matrix, Shape, Slots};
 use crate::singular::{Singular, top};
 use std::sync::OnceLock;
+
+impl Matrix {
+    /// Entries that are not zero, whether or not zeros are stored.
+    pub fn nonzeros(&self) -> usize {
+        fn count<T: Copy + Into<f64>>(values: &[T]) -> usize {
+            values.iter().filter(|&&x| x.into() != 0.0).count()
+        }
+        match self {
+            Matrix::DenseF32(x) => count(x.data()),
+            Matrix::DenseF64(x) => count(x.data()),
+            Matrix::SparseF32(x) => count(x.values()),
+            Matrix::SparseF64(x) => count(x.values()),
+        }
+    }
+}
 
 /// Data and k that were found fit for a method.
 pub struct Problem<'a> {

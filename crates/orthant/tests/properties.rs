@@ -75,6 +75,21 @@ proptest! {
             "squared error {}, by singular values {}", error * error, 1.0 - explained / norm2);
     }
 
+    /// Scaling does not affect the assignment: x and αx share a cluster, unlike in k-means.  [P, Sec. 2.3]
+    #[test]
+    fn a_multiple_of_a_point_shares_its_cluster(x in matrix(8..20), which in 0usize..8, alpha in 0.001f64..1000.0) {
+        let point: Vec<f64> = x[which * FEATURES..(which + 1) * FEATURES].iter().map(|v| alpha * v).collect();
+        let all = [x, point].concat();
+        for name in ["em-onmf", "spherical-k-means", "kl-onmf"] {
+            let data = open_kind("dense f64", &all, FEATURES, None);
+            let job = Job { runs: 3, ..Job::new(name, 2).unwrap() };
+            let outcome = orthant::cluster(&*data, &job, &mut ()).unwrap();
+            for run in &outcome.runs {
+                prop_assert_eq!(run.labels[which], run.labels[all.len() / FEATURES - 1], "{}", name);
+            }
+        }
+    }
+
     /// With V by condition (c1), v = 1/√|πᵢ|, ‖M − UV‖² is the inertia of k-means.  [P, Sec. 2.1]
     #[test]
     fn with_equal_strengths_the_error_is_the_inertia(x in matrix(6..20), seed in 0u64..1000) {

@@ -8,7 +8,8 @@ mod what;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
+use orthant_reproduce::Part;
 
 pub use data::{DataArgs, ReadArgs, TextArgs};
 pub use orthant::recipe::Orientation;
@@ -16,7 +17,7 @@ pub use parse::{Origin, Polishes, meant};
 pub use values::{MethodValues, default, number};
 pub use what::{SceneArgs, What};
 
-use parse::{certificate, orientation, origin, polish, positive, range, seconds, seed, threads, time};
+use parse::{certificate, orientation, origin, part, polish, positive, range, seconds, seed, threads, time};
 
 /// Orthogonal nonnegative matrix factorization: clusters of nonnegative data, each with a direction,
 /// and a statement of how good the answer is.
@@ -389,7 +390,7 @@ Reads DIR/text/NAME.mtx.gz with NAME.labels, DIR/hyperspectral and DIR/images; H
 used where they are. What has been computed is kept: the same command goes on where it stopped.")]
 pub struct ReproduceArgs {
     /// Which tables and figures
-    #[arg(value_name = "WHAT", default_value = "all", hide_possible_values = false)]
+    #[arg(value_name = "WHAT", default_value = "all", value_parser = part())]
     pub what: Vec<Part>,
     /// Folder with the published data sets [default: the environment variable ORTHANT_DATA]
     #[arg(long, value_name = "DIR")]
@@ -412,36 +413,11 @@ pub struct ReproduceArgs {
     /// Take over what was computed in another folder, such as docs/reproduction
     #[arg(long, value_name = "DIR")]
     pub from: Vec<PathBuf>,
+    /// Compute nothing: show what has been computed, also by older engines
+    #[arg(long)]
+    pub show_only: bool,
     #[command(flatten)]
     pub work: WorkArgs,
-}
-
-/// A table or figure of the paper, by its number there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub enum Part {
-    #[value(alias = "fig1")]
-    Figure1,
-    #[value(alias = "fig2")]
-    Figure2,
-    #[value(alias = "fig3")]
-    Figure3,
-    #[value(alias = "fig4")]
-    Figure4,
-    #[value(alias = "fig5")]
-    Figure5,
-    #[value(alias = "fig6")]
-    Figure6,
-    #[value(alias = "fig7")]
-    Figure7,
-    #[value(alias = "fig8")]
-    Figure8,
-    #[value(alias = "tab1")]
-    Table1,
-    #[value(alias = "tab2")]
-    Table2,
-    #[value(alias = "tab3")]
-    Table3,
-    All,
 }
 
 /// `orthant completions`.

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use orthant::algorithms::{POLISHES, Polish};
 use orthant::certificate::{LEVELS, Level};
 use orthant::recipe::{MISSING, Missing, Orientation};
 use orthant::start::{STARTS, Start};
 use orthant::texts::Frequency;
 use orthant::weighting::{WEIGHTINGS, Weighting};
+use orthant_reproduce::{PARTS, Part};
 
 /// Where to start: by name, or from a file.
 #[derive(Debug, Clone)]
@@ -25,6 +26,17 @@ pub enum Origin {
 /// What improves the answer afterwards, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Polishes(pub Vec<Polish>);
+
+/// A table or figure of the paper.
+pub fn part() -> impl TypedValueParser<Value = Part> {
+    let short = |name: &str| name.replace("figure", "fig").replace("table", "tab");
+    let of = move |typed: String| {
+        let named = |part: &&(&str, Part)| part.0 == typed || short(part.0) == typed;
+        PARTS.iter().find(named).map_or(Part::All, |part| part.1)
+    };
+    PossibleValuesParser::new(PARTS.iter().map(|part| PossibleValue::new(part.0).alias(short(part.0))))
+        .map(of)
+}
 
 /// A whole number from 1.
 pub fn positive(text: &str) -> Result<usize, String> {

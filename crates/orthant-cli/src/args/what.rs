@@ -38,7 +38,10 @@ pub struct SceneArgs {
     /// Standard deviation of the noise, in the units of the endmembers
     #[arg(long, value_name = "X", default_value = "0", allow_negative_numbers = true)]
     pub noise: f64,
-    /// Chooses the noise
+    /// Least light of a pixel: each is multiplied by a number from this to 1
+    #[arg(long, value_name = "X", default_value = "1", allow_negative_numbers = true)]
+    pub least_light: f64,
+    /// Chooses the light and the noise
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     /// float32 instead of float64

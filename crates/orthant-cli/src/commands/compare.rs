@@ -3,6 +3,7 @@
 use anyhow::Result;
 use orthant::Error;
 use orthant::algorithms::method;
+use orthant::contender::Contender;
 use orthant::prepare::Problem;
 use orthant::report::{Compared, Comparison, Contest, Made, Mean, comparison};
 use serde_json::{Map, Value, json};
@@ -11,11 +12,11 @@ use super::table::{figure, table};
 use crate::args::CompareArgs;
 use crate::contest::{Figures, spread};
 use crate::load::{self, Input};
-use crate::naming::Contender;
+use crate::naming::find;
 use crate::output::{Folder, print, print_json};
 use crate::progress::{Watch, duration};
 use crate::terminal::tell;
-use crate::{interrupt, made, summary};
+use crate::{interrupt, made};
 
 /// A method and what it reached, or why it could not.
 type Row = (Contender, std::result::Result<Figures, String>);
@@ -24,6 +25,8 @@ type Row = (Contender, std::result::Result<Figures, String>);
 pub fn run(args: &CompareArgs) -> Result<()> {
     let mut contenders = vec![];
     for name in &args.methods {
+        // Without a start and a polish it is a method's name.
+        find("--methods", name.split([':', '+']).next().unwrap_or(name))?;
         contenders.extend(Contender::parse(name)?);
     }
     if contenders.is_empty() {
@@ -185,7 +188,7 @@ fn object(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Re
     put("k", json!(args.k));
     put("points", json!(input.matrix.points()));
     put("features", json!(input.matrix.features()));
-    put("nonzeros", json!(summary::nonzeros(&input.matrix)));
+    put("nonzeros", json!(input.matrix.nonzeros()));
     put("seed", json!(args.seed));
     put("threads", json!(threads));
     put("read_seconds", json!(input.read_seconds));

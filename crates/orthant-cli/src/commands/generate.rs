@@ -72,6 +72,7 @@ fn mixed(args: &SceneArgs) -> Result<Generated> {
     let image = args.image.map(|(height, width)| ImageShape { height, width, scan: args.scan.into() });
     let scene = Scene {
         noise: args.noise,
+        least_light: args.least_light,
         seed: args.seed,
         single_precision: args.single,
         image,

@@ -13,7 +13,6 @@ use crate::args::{InfoArgs, Orientation};
 use crate::load;
 use crate::output::{print, print_json};
 use crate::progress::duration;
-use crate::summary::nonzeros;
 
 /// Runs the command.
 pub fn run(args: &InfoArgs) -> Result<()> {
@@ -63,7 +62,7 @@ fn label(key: &str) -> String {
 fn about(loaded: &Loaded, data: &dyn Data, orientation: Orientation) -> Map<String, Value> {
     let (shape, facts) = (data.shape(), data.facts());
     let matrix = &loaded.matrix;
-    let count = nonzeros(matrix);
+    let count = matrix.nonzeros();
     let mut about = Map::new();
     let mut put = |key: &str, value: Value| drop(about.insert(key.into(), value));
     put("format", json!(loaded.format));

@@ -2,6 +2,7 @@
 //!
 //! A published ground truth becomes an image of full size whose truth is known. Call it simulated.
 
+use rand::RngExt;
 use rayon::prelude::*;
 
 use super::{Generated, check_noise};
@@ -26,7 +27,9 @@ pub struct Scene {
     /// Standard deviation of the noise on every entry, in the units of the endmembers; negative
     /// entries are then set to 0.
     pub noise: f64,
-    /// Chooses the noise.
+    /// Every pixel is multiplied by a light drawn uniformly from this to 1: 1 is the same light everywhere.
+    pub least_light: f64,
+    /// Chooses the light and the noise.
     pub seed: u64,
     /// float32 instead of float64: half the memory.
     pub single_precision: bool,
@@ -42,6 +45,7 @@ impl Scene {
             abundances,
             materials: vec![],
             noise: 0.0,
+            least_light: 1.0,
             seed: 0,
             single_precision: false,
             image: None,
@@ -90,6 +94,10 @@ impl Scene {
                         *x += share * e;
                     }
                 }
+                if self.least_light < 1.0 {
+                    let light = self.least_light + (1.0 - self.least_light) * rng.random::<f64>();
+                    point.iter_mut().for_each(|x| *x *= light);
+                }
                 if self.noise > 0.0 {
                     for x in &mut point {
                         *x = (*x + self.noise * normal.draw(&mut rng)).max(0.0);
@@ -115,6 +123,10 @@ impl Scene {
 
     fn check(&self) -> Result<()> {
         check_noise(self.noise)?;
+        if !(self.least_light > 0.0 && self.least_light <= 1.0) {
+            let problem = format!("{} is not above 0 and at most 1", self.least_light);
+            return Err(Error::Parameter { name: "least-light".into(), problem });
+        }
         let (e, a) = (&self.endmembers, &self.abundances);
         if e.cols != a.rows {
             return Err(Error::Data(format!(
@@ -206,6 +218,25 @@ mod tests {
         let deviation = (noise.iter().map(|x| x * x).sum::<f64>() / noise.len() as f64).sqrt();
         assert!(mean.abs() < 0.002 && (deviation - 0.1).abs() < 0.0015, "{mean} {deviation}");
         assert_ne!(made.matrix.point(0), made.matrix.point(BLOCK));
+    }
+
+    #[test]
+    fn light_changes_the_norm_of_a_pixel_and_nothing_else() {
+        let plain = scene().generate().unwrap();
+        let lit = Scene { least_light: 0.1, seed: 4, ..scene() }.generate().unwrap();
+        let mut lights = vec![];
+        for p in 0..1000 {
+            let (a, b) = (plain.matrix.point(p), lit.matrix.point(p));
+            let i = (0..7).max_by(|&i, &j| a[i].total_cmp(&a[j])).unwrap();
+            let light = b[i] / a[i];
+            assert!((0..7).all(|band| (b[band] - light * a[band]).abs() < 1e-14), "pixel {p}");
+            lights.push(light);
+        }
+        let mean = lights.iter().sum::<f64>() / 1000.0;
+        assert!(lights.iter().all(|x| (0.1..=1.0).contains(x)) && (mean - 0.55).abs() < 0.03, "{mean}");
+        assert_eq!(plain.truth, lit.truth);
+        let dark = Scene { least_light: 0.0, ..scene() }.generate().unwrap_err().to_string();
+        assert!(dark.contains("least-light"), "{dark}");
     }
 
     #[test]

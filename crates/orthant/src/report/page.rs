@@ -92,10 +92,14 @@ pub struct Table<'a> {
     pub best: &'a [(usize, usize)],
 }
 
-/// A table as HTML; wide ones scroll.
+/// From so many columns on a table is set closer, so that it fits a page 1280 pixels wide.
+const WIDE: usize = 8;
+
+/// A table as HTML; it scrolls only on narrow screens.
 pub fn table(table: &Table) -> String {
     let number = |c: usize| table.columns.get(c).is_some_and(|name| name.starts_with('#'));
-    let mut out = String::from(r#"<div class="scroll"><table class="plain"><thead><tr>"#);
+    let class = if table.columns.len() >= WIDE { "plain wide" } else { "plain" };
+    let mut out = format!(r#"<div class="scroll"><table class="{class}"><thead><tr>"#);
     for (c, name) in table.columns.iter().enumerate() {
         let class = if number(c) { r#" class="n""# } else { "" };
         out += &format!(r#"<th scope="col"{class}>{}</th>"#, escape(name.trim_start_matches('#')));

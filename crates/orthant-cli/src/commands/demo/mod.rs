@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use orthant::contender::Contender;
 use orthant::generate::{Generated, Generator, Swimmer, Synthetic};
 use orthant::matrix::open;
 use orthant::read;
@@ -19,7 +20,6 @@ use crate::args::DemoArgs;
 use crate::contest::Figures;
 use crate::interrupt;
 use crate::load::{self, Truth};
-use crate::naming::Contender;
 use crate::output::{Folder, is_vacant, print, print_json, summary_of};
 use crate::progress::Counter;
 

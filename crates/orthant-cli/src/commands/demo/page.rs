@@ -67,7 +67,7 @@ fn sweep(demo: &Demo) -> Sweep {
 /// The figures of the swimmer.
 fn contest(demo: &Demo) -> Contest {
     let (set, results) = demo.swimmer();
-    let row = |(contender, figures): (&crate::naming::Contender, &Option<_>)| {
+    let row = |(contender, figures): (&orthant::contender::Contender, &Option<_>)| {
         let figures: &crate::contest::Figures = figures.as_ref()?;
         let found = format!("{} of 17 parts", parts(&figures.labels, set));
         Some(figures.compared(contender.title(), found))

@@ -1,4 +1,4 @@
-//! Progress: a line for each cell in progress, and one for the whole with the time left.
+//! Progress of a reproduction: a line for each cell in progress, and one for the whole with the time left.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use orthant::run::Event;
+use orthant_reproduce::{Cell, Watch};
 
-use super::plan::Cell;
+use crate::interrupt;
 use crate::progress::duration;
 use crate::terminal::tell;
 
@@ -52,7 +53,7 @@ impl Board {
         }
         let mut methods: BTreeMap<String, (f64, f64, f64)> = BTreeMap::new();
         for cell in cells {
-            methods.entry(cell.key.method.clone()).or_default().2 += cell.cost;
+            methods.entry(cell.method().to_string()).or_default().2 += cell.cost();
         }
         let now = Instant::now();
         let (shown, begun) = (vec![now; threads], vec![now; threads]);
@@ -60,8 +61,27 @@ impl Board {
         Board { bars, quiet, threads, state }
     }
 
-    /// A thread begins a cell.
-    pub fn begin(&self, line: usize, cell: &Cell) {
+    /// Takes the lines away.
+    pub fn end(&self) {
+        self.bars.iter().for_each(ProgressBar::finish_and_clear);
+    }
+
+    /// From the speed of each method so far; of all methods where one has not ended a cell yet.
+    fn left(&self, state: &State) -> String {
+        let sum = |f: fn(&(f64, f64, f64)) -> f64| state.methods.values().map(f).sum::<f64>();
+        let overall = sum(|m| m.1) / sum(|m| m.0);
+        let left = |m: &(f64, f64, f64)| m.2.max(0.0) * if m.0 > 0.0 { m.1 / m.0 } else { overall };
+        let seconds = state.methods.values().map(left).sum::<f64>() / self.threads as f64;
+        if seconds.is_finite() { format!(", about {} left", duration(seconds)) } else { String::new() }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Watch for Board {
+    fn begin(&self, line: usize, cell: &Cell) {
         self.state().begun[line] = Instant::now();
         if let Some(bar) = self.bars.get(line) {
             bar.set_prefix(cell.title());
@@ -70,8 +90,7 @@ impl Board {
         }
     }
 
-    /// A thread has done an iteration.
-    pub fn iteration(&self, line: usize, cell: &Cell, event: &Event) {
+    fn iteration(&self, line: usize, cell: &Cell, event: &Event) {
         if self.quiet {
             return;
         }
@@ -100,34 +119,20 @@ impl Board {
         }
     }
 
-    /// A thread has ended a cell.
-    pub fn done(&self, line: usize, cell: &Cell) {
+    fn done(&self, line: usize, cell: &Cell) {
         let mut state = self.state();
         state.done += 1;
         let seconds = state.begun[line].elapsed().as_secs_f64();
-        let method = state.methods.entry(cell.key.method.clone()).or_default();
-        *method = (method.0 + cell.cost, method.1 + seconds, method.2 - cell.cost);
+        let method = state.methods.entry(cell.method().to_string()).or_default();
+        *method = (method.0 + cell.cost(), method.1 + seconds, method.2 - cell.cost());
         if let Some(whole) = self.bars.get(self.threads) {
             whole.set_position(state.done as u64);
             whole.set_message(self.left(&state).trim_start_matches(", ").to_string());
         }
     }
 
-    /// Takes the lines away.
-    pub fn end(&self) {
-        self.bars.iter().for_each(ProgressBar::finish_and_clear);
-    }
-
-    /// From the speed of each method so far; of all methods where one has not ended a cell yet.
-    fn left(&self, state: &State) -> String {
-        let sum = |f: fn(&(f64, f64, f64)) -> f64| state.methods.values().map(f).sum::<f64>();
-        let overall = sum(|m| m.1) / sum(|m| m.0);
-        let left = |m: &(f64, f64, f64)| m.2.max(0.0) * if m.0 > 0.0 { m.1 / m.0 } else { overall };
-        let seconds = state.methods.values().map(left).sum::<f64>() / self.threads as f64;
-        if seconds.is_finite() { format!(", about {} left", duration(seconds)) } else { String::new() }
-    }
-
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    /// Ctrl-C.
+    fn stopped(&self) -> bool {
+        interrupt::happened()
     }
 }

@@ -9,12 +9,12 @@ mod drawing;
 mod spectra;
 
 use super::{Generated, Generator, Parameter, check_noise, names, parse, unknown};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::image::{ImageShape, Scan};
 use crate::matrix::{Dense, Matrix};
 use crate::random::{Normal, stream};
 use drawing::{Drawing, look};
-use spectra::{BANDS, MATERIALS, spectrum};
+use spectra::{BANDS, MATERIALS, spectra};
 
 const SIDE: usize = 128;
 /// The sky's class.
@@ -25,6 +25,8 @@ const SKY: usize = MATERIALS.len();
 pub struct Telescope {
     /// Standard deviation of the noise; reflectances lie between 0 and 1.
     pub noise: f64,
+    /// How far every spectrum is moved towards their mean: 0 leaves them apart, at 1 all would be the same.
+    pub closeness: f64,
     /// Chooses the noise.
     pub seed: u64,
 }
@@ -33,6 +35,11 @@ impl Generator for Telescope {
     fn parameters(&self) -> Vec<Parameter> {
         vec![
             Parameter::new("noise", "standard deviation of the noise on every entry", self.noise),
+            Parameter::new(
+                "closeness",
+                "from 0 (spectra as different as they are) to 1 (all the same)",
+                self.closeness,
+            ),
             Parameter::new("seed", "chooses the noise", self.seed),
         ]
     }
@@ -40,6 +47,7 @@ impl Generator for Telescope {
     fn set(&mut self, name: &str, value: &str) -> Result<()> {
         match name {
             "noise" => self.noise = parse(name, value, "a number")?,
+            "closeness" => self.closeness = parse(name, value, "a number")?,
             "seed" => self.seed = parse(name, value, "a whole number")?,
             _ => return Err(unknown(name, self)),
         }
@@ -48,9 +56,13 @@ impl Generator for Telescope {
 
     fn generate(&self) -> Result<Generated> {
         check_noise(self.noise)?;
+        if !(0.0..=1.0).contains(&self.closeness) {
+            let problem = format!("{} is not between 0 and 1", self.closeness);
+            return Err(Error::Parameter { name: "closeness".into(), problem });
+        }
         let image = ImageShape { height: SIDE, width: SIDE, scan: Scan::Columns };
         let drawing = Drawing::telescope();
-        let spectra: Vec<Vec<f64>> = (0..MATERIALS.len()).map(spectrum).collect();
+        let spectra = spectra(self.closeness);
         let (mut rng, mut normal) = (stream(self.seed, 0), Normal::default());
         let mut data = Vec::with_capacity(image.pixels() * BANDS);
         let mut truth = Vec::with_capacity(image.pixels());
@@ -88,6 +100,7 @@ impl Generator for Telescope {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use spectra::spectrum;
 
     #[test]
     fn every_material_has_a_fair_share_and_the_sky_surrounds_the_telescope() {
@@ -130,7 +143,7 @@ mod tests {
     #[test]
     fn noise_reaches_the_sky_and_is_cut_off_at_zero() {
         let noise = 0.02;
-        let made = Telescope { noise, seed: 4 }.generate().unwrap();
+        let made = Telescope { noise, seed: 4, ..Telescope::default() }.generate().unwrap();
         let (mut zeros, mut sum, mut entries) = (0usize, 0.0, 0usize);
         for p in (0..made.matrix.points()).filter(|&p| made.truth[p] == SKY) {
             for x in made.matrix.point(p) {

@@ -60,6 +60,22 @@ pub(super) fn spectrum(material: usize) -> Vec<f64> {
         .collect()
 }
 
+/// All spectra, each moved towards the mean of their directions by a share of its norm, which it keeps nearly.
+pub(super) fn spectra(closeness: f64) -> Vec<Vec<f64>> {
+    let all: Vec<Vec<f64>> = (0..MATERIALS.len()).map(spectrum).collect();
+    let norm = |x: &[f64]| x.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let mut mean = vec![0.0; BANDS];
+    for x in &all {
+        let size = norm(x) * all.len() as f64;
+        mean.iter_mut().zip(x).for_each(|(m, v)| *m += v / size);
+    }
+    let towards = |x: &Vec<f64>| {
+        let size = norm(x);
+        x.iter().zip(&mean).map(|(v, m)| (1.0 - closeness) * v + closeness * size * m).collect()
+    };
+    all.iter().map(towards).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +93,22 @@ mod tests {
                 assert!(cosine < 0.97, "{} and {}: {cosine}", MATERIALS[a], MATERIALS[b]);
             }
         }
+    }
+
+    #[test]
+    fn closer_spectra_point_in_closer_directions_and_stay_reflectances() {
+        let widest = |closeness: f64| {
+            let all = spectra(closeness);
+            assert!(all.iter().flatten().all(|&r| r > 0.0 && r < 1.0), "{closeness}");
+            let cosine = |a: usize, b: usize| {
+                dot(&all[a], &all[b]) / (dot(&all[a], &all[a]) * dot(&all[b], &all[b])).sqrt()
+            };
+            (0..8).flat_map(|a| (0..a).map(move |b| (a, b))).map(|(a, b)| cosine(a, b)).fold(1.0, f64::min)
+        };
+        assert_eq!(spectra(0.0)[3], spectrum(3));
+        let apart: Vec<f64> = [0.0, 0.3, 0.6, 0.9, 1.0].map(widest).to_vec();
+        assert!(apart.windows(2).all(|pair| pair[0] < pair[1]), "{apart:?}");
+        assert!(apart[4] > 1.0 - 1e-12);
     }
 
     #[test]

@@ -22,9 +22,10 @@ pub struct Accuracy {
     pub deviation: Option<f64>,
 }
 
-const TABLE1: &str = include_str!("../../../published/table1.csv");
-const TABLE2: &str = include_str!("../../../published/table2.csv");
-const TABLE3: &str = include_str!("../../../published/table3.csv");
+const TABLE1: &str = include_str!("../published/table1.csv");
+const TABLE2: &str = include_str!("../published/table2.csv");
+const LDA: &str = include_str!("../beside/lda.csv");
+const TABLE3: &str = include_str!("../published/table3.csv");
 
 /// Table 1: method and seconds.
 pub fn table1() -> Vec<(&'static str, f64)> {
@@ -61,6 +62,11 @@ pub fn table3() -> Vec<Accuracy> {
     lines(TABLE3).filter_map(cell).collect()
 }
 
+/// Latent Dirichlet allocation of scikit-learn on the text sets (benches/lda.py): set and accuracy of every run.
+pub fn lda() -> Vec<(&'static str, f64)> {
+    lines(LDA).filter_map(|line| Some((line[0], line.get(3)?.parse().ok()?))).collect()
+}
+
 /// Fields of every line after the source and the head.
 fn lines(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     table.lines().filter(|line| !line.starts_with('#')).skip(1).map(|line| line.split(',').collect())
@@ -69,8 +75,8 @@ fn lines(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::reproduce::protocol::PAPER;
-    use crate::naming::Contender;
+    use crate::protocol::PAPER;
+    use orthant::contender::Contender;
 
     #[test]
     fn the_tables_are_whole() {

@@ -2,10 +2,10 @@
 
 use orthant::Job;
 
-use super::cells::Key;
-use super::sets::Set;
-use crate::args::ReproduceArgs;
-use crate::naming::Contender;
+use crate::Settings;
+use crate::cells::Key;
+use crate::sets::Set;
+use orthant::contender::Contender;
 
 /// The paper's eight methods, in the order of its tables.
 pub const PAPER: &[&str] = &[
@@ -23,11 +23,16 @@ pub const POLISHED: &str = "onp-mf:svd+em";
 /// Methods beyond the paper.
 pub const BEYOND: &[&str] = &[POLISHED, "best:svd", "kl-onmf:random"];
 
+/// Parameters of a method that differ from its own, and their values.
+pub type Variant = &'static [(&'static str, f64)];
+/// The method as it is.
+pub const PLAIN: Variant = &[];
+
 /// Repetitions where the start is random [P, Sec. 4], and on the synthetic sets [P, Sec. 2.3].
-const RUNS: usize = 30;
+pub const RUNS: usize = 30;
 const SYNTHETIC_RUNS: usize = 10;
 /// Synthetic sets for each level of noise [P, Sec. 2.3].
-const SETS: usize = 10;
+pub const SETS: usize = 10;
 /// Sets on which the models are compared in pairs: ten are too few to tell.
 const PAIRED_SETS: usize = 50;
 /// A short protocol: repetitions, and the limit of iterations of CHNMF and O-PNMF.
@@ -51,26 +56,44 @@ pub struct Protocol {
     pub quick: bool,
     /// Seed of all random numbers.
     pub seed: u64,
+    /// The engine that computes.
+    pub engine: String,
 }
 
 impl Protocol {
-    /// As the arguments say.
-    pub fn new(args: &ReproduceArgs) -> Protocol {
-        let runs = args.runs.unwrap_or(if args.quick { QUICK_RUNS } else { RUNS });
+    /// As the settings say.
+    pub fn new(settings: &Settings, engine: String) -> Protocol {
+        let runs = settings.runs.unwrap_or(if settings.quick { QUICK_RUNS } else { RUNS });
         Protocol {
             runs,
             synthetic_runs: runs.min(SYNTHETIC_RUNS),
-            sets: args.sets.unwrap_or(SETS),
-            paired_sets: args.sets.unwrap_or(PAIRED_SETS),
-            limit: args.quick.then_some(QUICK_LIMIT),
-            quick: args.quick,
-            seed: args.seed,
+            sets: settings.sets.unwrap_or(SETS),
+            paired_sets: settings.sets.unwrap_or(PAIRED_SETS),
+            limit: settings.quick.then_some(QUICK_LIMIT),
+            quick: settings.quick,
+            seed: settings.seed,
+            engine,
         }
+    }
+
+    /// How it is shorter than the paper's, in words; nothing where it is not.
+    pub fn cut_short(&self) -> Option<String> {
+        let mut how = vec![];
+        if self.runs < RUNS {
+            how.push(format!("{} of {RUNS} repetitions", self.runs));
+        }
+        if self.sets < SETS {
+            how.push(format!("{} of {SETS} synthetic sets a level", self.sets));
+        }
+        if let Some(limit) = self.limit {
+            how.push(format!("{limit} iterations of CHNMF and O-PNMF at most"));
+        }
+        (!how.is_empty()).then(|| format!("The protocol was cut short: {}.", how.join(", ")))
     }
 
     /// The work of a method on a set. Methods whose runs do not share passes do one run at a time, from a seed of
     /// its own; `run` is its number.
-    pub fn job(&self, contender: &Contender, k: usize, runs: usize, run: usize) -> Job {
+    pub fn job(&self, contender: &Contender, k: usize, runs: usize, run: usize, variant: Variant) -> Job {
         let has = |name: &str| contender.method.parameters.iter().any(|p| p.name == name);
         // Of all methods the multiplicative ones alone have a floor.
         let limit = self.limit.filter(|_| has("floor"));
@@ -79,14 +102,21 @@ impl Protocol {
         if self.quick && has("effort") {
             job.values = job.values.set("effort", 0.0);
         }
+        job.values = variant.iter().fold(job.values, |values, (name, value)| values.set(name, *value));
         job
     }
 
     /// What a run of a method on a set is kept under.
     pub fn key(&self, contender: &Contender, set: &Set, data: &str) -> Key {
-        let job = self.job(contender, set.k, 1, 0);
+        self.key_of(contender, set, data, PLAIN)
+    }
+
+    /// The same of a variant.
+    pub fn key_of(&self, contender: &Contender, set: &Set, data: &str, variant: Variant) -> Key {
+        let job = self.job(contender, set.k, 1, 0, variant);
         let mut settings = format!("k={} seed={}", set.k, self.seed);
         job.values.iter().for_each(|(name, value)| settings += &format!(" {name}={value}"));
-        Key { set: set.name.clone(), data: data.into(), method: contender.name(), settings }
+        let (set, data, engine) = (set.name.clone(), data.to_string(), self.engine.clone());
+        Key { set, data, method: contender.name(), settings, engine }
     }
 }

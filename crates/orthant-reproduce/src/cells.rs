@@ -13,7 +13,7 @@ use orthant::read::{settle, write_whole};
 pub const CELLS: &str = "cells";
 /// The head of every file.
 const HEAD: &str = "set,data,method,settings,run,accuracy,nmi,ari,relative_error,lower_bound,objective,iterations,\
-                    stopped,seconds,version";
+                    stopped,seconds,version,engine";
 
 /// What a run is of: two runs with the same key give the same answer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,10 +22,12 @@ pub struct Key {
     pub set: String,
     /// Its size and norm: other data under the same name are other data.
     pub data: String,
-    /// The method, as [`Contender`](crate::naming::Contender) names it.
+    /// The method, as [`Contender`](orthant::contender::Contender) names it.
     pub method: String,
     /// k, the seed, and what differs from the method's own values.
     pub settings: String,
+    /// The engine that computed it: see [`identity`](crate::engine::identity).
+    pub engine: String,
 }
 
 /// One run.
@@ -54,9 +56,9 @@ pub struct Run {
 
 impl Run {
     fn line(&self) -> String {
-        let Key { set, data, method, settings } = &self.key;
+        let Key { set, data, method, settings, engine } = &self.key;
         format!(
-            "{set},{data},{method},{settings},{},{},{},{},{},{},{},{},{},{},{}",
+            "{set},{data},{method},{settings},{},{},{},{},{},{},{},{},{},{},{},{engine}",
             self.run,
             self.accuracy,
             self.nmi,
@@ -75,10 +77,16 @@ impl Run {
         let fields: Vec<&str> = line.split(',').collect();
         #[rustfmt::skip]
         let [set, data, method, settings, run, accuracy, nmi, ari, error, bound, objective, iterations, stopped,
-             seconds, version] = fields[..] else { return None };
+             seconds, version, engine] = fields[..] else { return None };
         let text = |x: &str| x.to_string();
         Some(Run {
-            key: Key { set: text(set), data: text(data), method: text(method), settings: text(settings) },
+            key: Key {
+                set: text(set),
+                data: text(data),
+                method: text(method),
+                settings: text(settings),
+                engine: text(engine),
+            },
             run: run.parse().ok()?,
             accuracy: accuracy.parse().ok()?,
             nmi: nmi.parse().ok()?,
@@ -182,6 +190,21 @@ impl Cells {
         runs.range((key.clone(), 0)..(key.clone(), most)).map(|(_, run)| run.clone()).collect()
     }
 
+    /// The same of another engine: of that which has most of them.
+    pub fn older(&self, file: &str, key: &Key, most: usize) -> Vec<Run> {
+        let files = self.files();
+        let Some(runs) = files.get(file) else { return vec![] };
+        let first = Key { engine: String::new(), ..key.clone() };
+        let same = |run: &Key| Key { engine: String::new(), ..run.clone() } == first;
+        let mut engines: BTreeMap<&str, Vec<Run>> = BTreeMap::new();
+        for ((key, number), run) in runs.range((first.clone(), 0)..).take_while(|((key, _), _)| same(key)) {
+            if *number < most {
+                engines.entry(&key.engine).or_default().push(run.clone());
+            }
+        }
+        engines.into_values().max_by_key(Vec::len).unwrap_or_default()
+    }
+
     /// A text that belongs to a cell: labels for a picture, a curve.
     pub fn text(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.folder.join(name)).ok()
@@ -268,6 +291,7 @@ mod tests {
                 data: text("2x3"),
                 method: text(method),
                 settings: text("k=2 seed=0"),
+                engine: text("e1"),
             },
             run: number,
             accuracy,
@@ -297,6 +321,23 @@ mod tests {
         assert!(back[0].ari.is_nan() && back[0].error == 1e-17);
         assert_eq!((back[1].run, cells.runs("text/s", &a.key, 2).len()), (2, 1));
         assert!(cells.has("text/s", &a.key, 2) && !cells.has("text/s", &a.key, 1));
+    }
+
+    #[test]
+    fn runs_of_other_engines_are_kept_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let cells = Cells::open(folder.path()).unwrap();
+        let of = |engine: &str, number: usize, accuracy: f64| {
+            let mut run = run("em", number, accuracy);
+            run.key.engine = engine.into();
+            run
+        };
+        cells.add("text/s", vec![of("old", 0, 0.1), of("old", 1, 0.2), of("older", 0, 0.3)]).unwrap();
+        cells.add("text/s", vec![run("kl", 0, 0.9)]).unwrap();
+        let key = of("new", 0, 0.0).key;
+        assert!(cells.runs("text/s", &key, 9).is_empty() && !cells.has("text/s", &key, 0));
+        let older: Vec<f64> = cells.older("text/s", &key, 9).iter().map(|r| r.accuracy).collect();
+        assert_eq!(older, [0.1, 0.2]);
     }
 
     #[test]

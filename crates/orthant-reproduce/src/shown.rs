@@ -2,7 +2,7 @@
 
 use orthant::report::Mean;
 
-use super::cells::Run;
+use crate::cells::Run;
 
 /// A table or figure.
 #[derive(Default)]
@@ -11,36 +11,45 @@ pub struct Shown {
     pub heading: String,
     /// Its piece of the page. HTML.
     pub html: String,
+    /// What of it the Markdown document shows.
+    pub markdown: String,
     /// Files beside the page.
     pub files: Vec<(String, Vec<u8>)>,
+    /// The engines of its cells.
+    pub engines: Vec<String>,
     /// What the paper says of it.
     pub claims: Vec<Claim>,
 }
 
 /// Whether a claim of the paper was met again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Holds,
     Fails,
-    /// It cannot be judged, and why.
-    Open(&'static str),
+    /// What was found is compatible with it and with its opposite.
+    Uncertain,
+    /// Not testable here, and why.
+    Untestable(String),
 }
 
-/// Nothing can be said yet.
-pub const UNRUN: Verdict = Verdict::Open("Not all of what it needs has been run.");
-
 impl Verdict {
-    /// Of a claim whose cells are all there.
+    /// Of a claim about something that has no random part.
     pub fn of(holds: bool) -> Verdict {
         if holds { Verdict::Holds } else { Verdict::Fails }
     }
 
+    /// Not testable, and why.
+    pub fn untestable(why: &str) -> Verdict {
+        Verdict::Untestable(why.into())
+    }
+
     /// In words.
-    pub fn words(self) -> &'static str {
+    pub fn words(&self) -> &'static str {
         match self {
             Verdict::Holds => "holds",
             Verdict::Fails => "does not hold",
-            Verdict::Open(_) => "open",
+            Verdict::Uncertain => "within the uncertainty",
+            Verdict::Untestable(_) => "not testable here",
         }
     }
 }
@@ -57,11 +66,11 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// What was found, or why nothing was.
-    pub fn found(&self) -> &str {
-        match self.verdict {
-            Verdict::Open(why) => why,
-            _ => &self.evidence,
+    /// What was found, after the reason why it decides nothing where it does not.
+    pub fn found(&self) -> String {
+        match &self.verdict {
+            Verdict::Untestable(why) => format!("{why} {}", self.evidence).trim_end().to_string(),
+            _ => self.evidence.clone(),
         }
     }
 }
@@ -81,6 +90,18 @@ pub fn percent(mean: Mean) -> String {
         1 => format!("{:.1}", 100.0 * mean.mean),
         _ => format!("{:.1} ± {:.1}", 100.0 * mean.mean, 100.0 * mean.deviation),
     }
+}
+
+/// A table as Markdown, from the same columns and rows as on the page.
+pub fn markdown(columns: &[&str], rows: &[Vec<String>]) -> String {
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let mut text = line(&mut columns.iter().map(|c| c.trim_start_matches('#')));
+    text += &line(&mut columns.iter().map(|c| if c.starts_with('#') { "--:" } else { "---" }));
+    rows.iter().for_each(|row| text += &line(&mut row.iter().map(String::as_str)));
+    text + "\n"
 }
 
 /// Lines of comma-separated values.

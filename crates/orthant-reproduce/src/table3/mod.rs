@@ -1,19 +1,21 @@
 //! Table 3: accuracies on the text sets, each cell beside the printed one; then what goes beyond the paper.
 
 mod claims;
+mod footnote;
 
 use anyhow::Result;
 use orthant::algorithms::method;
 use orthant::report::Mean;
 use orthant::report::page::{Table, escape, table};
 
-use super::cells::Run;
-use super::lab::Lab;
-use super::plan::{Plan, Request};
-use super::protocol::{BEYOND, PAPER};
-use super::published::{self, Accuracy};
-use super::shown::{Column, Shown, csv, mean, number, percent};
-use crate::naming::Contender;
+use crate::cells::Run;
+use crate::lab::Lab;
+use crate::noise::title;
+use crate::plan::{Plan, Request};
+use crate::protocol::{BEYOND, PAPER, PLAIN};
+use crate::published::{self, Accuracy};
+use crate::shown::{Column, Shown, csv, markdown, mean, number, percent};
+use orthant::contender::Contender;
 
 /// How a cell compares with the printed one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,10 +95,17 @@ pub fn plan(lab: &Lab, plan: &mut Plan) -> Result<()> {
         let file = format!("text/{name}");
         plan.add(
             lab.protocol,
-            Request { file, set, methods: &methods, runs: lab.protocol.runs, pictured: false },
+            Request {
+                file,
+                set,
+                methods: &methods,
+                variant: PLAIN,
+                runs: lab.protocol.runs,
+                pictured: false,
+            },
         )?;
     }
-    Ok(())
+    footnote::plan(lab, plan)
 }
 
 fn entries(lab: &Lab) -> Result<Vec<Entry>> {
@@ -112,7 +121,7 @@ fn entries(lab: &Lab) -> Result<Vec<Entry>> {
                 set: name.to_string(),
                 method: method.to_string(),
                 title: contender.title(),
-                runs: lab.cells.runs(&format!("text/{name}"), &key, wanted),
+                runs: lab.runs(&format!("text/{name}"), &key, wanted),
                 wanted,
                 paper: published.iter().find(|p| p.set == name && p.method == method).cloned(),
             });
@@ -138,6 +147,8 @@ pub fn show(lab: &Lab) -> Result<Shown> {
     }
     html += "<h3>Relative error of the feasible factors: average, lowest; lower bound from the singular values</h3>";
     html += &grid(lab, &entries, errors, "lower bound");
+    let mut claims = claims::claims(lab, &entries);
+    claims.push(footnote::claim(lab)?);
     Ok(Shown {
         heading: "Table 3: accuracy on the text sets, in percent".into(),
         html,
@@ -145,7 +156,9 @@ pub fn show(lab: &Lab) -> Result<Shown> {
             ("table3.csv".into(), file(&entries)),
             ("table3-disagreements.csv".into(), outside(&entries)),
         ],
-        claims: claims::claims(lab, &entries),
+        claims,
+        markdown: in_markdown(lab, &entries),
+        ..Shown::default()
     })
 }
 
@@ -225,7 +238,7 @@ fn printed_beside_ours(lab: &Lab, entries: &[Entry]) -> String {
     let mut html = String::from(
         "<h3>Every cell beside the printed one</h3><p class=\"note\">Ours above, the paper's below. Green: equal to \
          the printed digit, or within one of the paper's deviations; brown: not.</p>\
-         <div class=\"scroll\"><table class=\"plain\"><thead><tr><th scope=\"col\">set</th>",
+         <div class=\"scroll\"><table class=\"plain wide\"><thead><tr><th scope=\"col\">set</th>",
     );
     for method in PAPER {
         let title = entries.iter().find(|e| e.method == *method).map_or(*method, |e| &e.title);
@@ -256,13 +269,64 @@ fn printed_beside_ours(lab: &Lab, entries: &[Entry]) -> String {
     html + "</tbody></table></div>"
 }
 
+/// The same as Markdown, ours first; what does not agree is bold.
+fn in_markdown(lab: &Lab, entries: &[Entry]) -> String {
+    let find = |set: &str, method: &str| entries.iter().find(|e| e.set == set && e.method == method);
+    let mut columns = vec!["set".to_string()];
+    columns.extend(PAPER.iter().map(|method| format!("#{}", title(method))));
+    let cell = |e: &Entry| {
+        let partial = if e.whole() { String::new() } else { format!(" ({} runs)", e.runs.len()) };
+        let both = format!("{} / {}{partial}", percent(e.mean(|r| r.accuracy)), printed(e.paper.as_ref()));
+        if e.agreement().is_none_or(Agreement::agrees) { both } else { format!("**{both}**") }
+    };
+    let row = |(set, _): (&str, _)| -> Vec<String> {
+        let cells = PAPER.iter().map(|m| find(set, m).map_or("–".into(), cell));
+        std::iter::once(set.to_string()).chain(cells).collect()
+    };
+    let rows: Vec<Vec<String>> = lab.sets.texts().map(row).collect();
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let counts: Vec<String> = PAPER
+        .iter()
+        .map(|method| {
+            let judged: Vec<Agreement> =
+                entries.iter().filter(|e| e.method == *method).filter_map(Entry::agreement).collect();
+            let agreeing = judged.iter().filter(|a| a.agrees()).count();
+            format!("{} {agreeing} of {}", title(method), judged.len())
+        })
+        .collect();
+    let missing: Vec<&str> = lab.sets.missing_texts().map(|(name, _)| name).collect();
+    let missing =
+        if missing.is_empty() { String::new() } else { format!(" Not here: {}.", missing.join(", ")) };
+    format!(
+        "Ours / the paper's; bold where they disagree.{missing} Cells that agree, to the printed digit or within one of the \
+         paper's deviations: {}.\n\n{}Beyond the paper:\n\n{}",
+        counts.join(", "),
+        markdown(&columns, &rows),
+        beyond_in_markdown(lab, entries)
+    )
+}
+
 /// Best of N by objective, and the methods that the paper does not have.
 fn beyond(lab: &Lab, entries: &[Entry]) -> String {
+    let (columns, rows) = beyond_the_paper(lab, entries);
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let note = "<p class=\"note\">Accuracy in percent. \"Best of\" is the run with the best objective of its method, \
+                chosen without the classes. A better objective is not always a higher accuracy. LDA: scikit-learn's, \
+                with its own settings; a document belongs to its largest topic.</p>";
+    format!("{note}{}", table(&Table { columns: &columns, rows: &rows, best: &[] }))
+}
+
+fn beyond_in_markdown(lab: &Lab, entries: &[Entry]) -> String {
+    let (columns, rows) = beyond_the_paper(lab, entries);
+    markdown(&columns.iter().map(String::as_str).collect::<Vec<_>>(), &rows)
+}
+
+fn beyond_the_paper(lab: &Lab, entries: &[Entry]) -> (Vec<String>, Vec<Vec<String>>) {
     let mut columns = vec!["set".to_string(), "#paper's best".to_string()];
     let random: Vec<&str> = PAPER.iter().chain(BEYOND).copied().filter(|m| m.ends_with(":random")).collect();
-    let title =
-        |method: &str| entries.iter().find(|e| e.method == method).map_or(method.into(), |e| e.title.clone());
     columns.extend(BEYOND.iter().map(|method| format!("#{}", title(method))));
+    columns.push("#LDA".into());
+    let lda = published::lda();
     columns.extend(random.iter().map(|method| format!("#{}, best of {}", title(method), lab.protocol.runs)));
     let mut rows = vec![];
     for (name, _) in lab.sets.texts() {
@@ -270,15 +334,14 @@ fn beyond(lab: &Lab, entries: &[Entry]) -> String {
         let best = published::table3().iter().filter(|p| p.set == name).map(|p| p.mean).reduce(f64::max);
         let mut row = vec![name.to_string(), best.map_or("–".into(), |x| format!("{x:.1}"))];
         row.extend(BEYOND.iter().map(|m| of(m).map_or("–".into(), |e| percent(e.mean(|r| r.accuracy)))));
+        let topics: Vec<f64> = lda.iter().filter(|l| l.0 == name).map(|l| l.1).collect();
+        row.push(percent(Mean::of(&topics)));
         row.extend(random.iter().map(|m| {
             of(m).and_then(Entry::best).map_or("–".into(), |run| format!("{:.1}", 100.0 * run.accuracy))
         }));
         rows.push(row);
     }
-    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let note = "<p class=\"note\">Accuracy in percent. \"Best of\" is the run with the best objective of its method, \
-                chosen without the classes. A better objective is not always a higher accuracy.</p>";
-    format!("{note}{}", table(&Table { columns: &columns, rows: &rows, best: &[] }))
+    (columns, rows)
 }
 
 /// Sets × methods, each cell in words; with the lower bound of each set where its column has a name.

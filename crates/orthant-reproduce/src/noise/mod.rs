@@ -7,14 +7,18 @@ use orthant::report::chart::file;
 use orthant::report::page::{Table, table};
 use orthant::report::{Curve, Mean, Sweep, sweep, sweep_chart};
 
-use super::lab::Lab;
-use super::plan::{Plan, Request};
-use super::protocol::{PAPER, POLISHED};
-use super::sets::synthetic::{Level, PAIRED_UP_TO};
-use super::shown::{Shown, csv, mean, number};
-use crate::naming::Contender;
+use crate::estimate::Estimate;
+use crate::lab::Lab;
+use crate::permutations;
+use crate::plan::{Plan, Request};
+use crate::protocol::{PAPER, PLAIN, POLISHED};
+use crate::sets::Shared;
+use crate::sets::synthetic::{Level, ON_THE_EDGE};
+use crate::shown::{Shown, csv, markdown, mean, number};
+use orthant::contender::Contender;
 
 const ONMF: &str = "onp-mf:svd";
+const OP_SVD: &str = "o-pnmf:nndsvd";
 /// The models of Figure 2.
 const MODELS: &[&str] = &["k-means:random", "spherical-k-means:random", ONMF];
 
@@ -24,33 +28,48 @@ pub fn plan_methods(lab: &Lab, plan: &mut Plan, methods: &[&str]) -> Result<()> 
 }
 
 fn plan_on(lab: &Lab, plan: &mut Plan, methods: &[&str], sets: usize) -> Result<()> {
-    for level in &lab.sets.levels {
-        for set in level.sets.iter().take(sets) {
-            let runs = lab.protocol.synthetic_runs;
-            plan.add(lab.protocol, Request { file: level.file(), set, methods, runs, pictured: false })?;
-        }
+    lab.sets.levels.iter().try_for_each(|level| plan_level(lab, plan, level, methods, sets))
+}
+
+fn plan_level(lab: &Lab, plan: &mut Plan, level: &Level, methods: &[&str], sets: usize) -> Result<()> {
+    for set in level.sets.iter().take(sets) {
+        let runs = lab.protocol.synthetic_runs;
+        plan.add(
+            lab.protocol,
+            Request { file: level.file(), set, methods, variant: PLAIN, runs, pictured: false },
+        )?;
     }
     Ok(())
 }
 
+/// A method's name in print.
+pub fn title(method: &str) -> String {
+    Contender::parse(method).ok().and_then(|all| all.first().map(Contender::title)).unwrap_or(method.into())
+}
+
 /// Plans the cells of Figure 2: on more sets than the paper's ten, to compare in pairs.
 pub fn plan_figure2(lab: &Lab, plan: &mut Plan) -> Result<()> {
-    plan_on(lab, plan, MODELS, usize::MAX)
+    plan_on(lab, plan, MODELS, usize::MAX)?;
+    permutations::plan(lab, plan, ON_THE_EDGE, &[ONMF])
 }
 
 /// Plans the cells of Figure 4.
 pub fn plan_figure4(lab: &Lab, plan: &mut Plan) -> Result<()> {
-    plan_methods(lab, plan, &PAPER[2..])
+    plan_methods(lab, plan, &PAPER[2..])?;
+    // Whether ten sets are perfect can only be told from more than ten.
+    let small = lab.sets.levels.iter().filter(|level| level.noise == claims::SMALL);
+    small.into_iter().try_for_each(|level| plan_level(lab, plan, level, &[ONMF, OP_SVD], usize::MAX))
 }
 
 /// Mean accuracy of a method on each of the first sets of a level; nothing where there is no run.
 fn by_set(lab: &Lab, level: &Level, method: &str, sets: usize) -> Result<Vec<Option<f64>>> {
     let contender = Contender::parse(method)?.remove(0);
-    let runs = if contender.start.is_random() { lab.protocol.synthetic_runs } else { 1 };
-    let of = |set: &super::sets::Shared| -> Result<Option<f64>> {
+    let wanted = if contender.start.is_random() { lab.protocol.synthetic_runs } else { 1 };
+    let of = |set: &Shared| -> Result<Option<f64>> {
         let key = lab.protocol.key(&contender, set, &set.fingerprint()?);
-        let runs = lab.cells.runs(&level.file(), &key, runs);
-        Ok((!runs.is_empty()).then(|| mean(&runs, |r| r.accuracy).mean))
+        let runs = lab.runs(&level.file(), &key, wanted);
+        // An average of some of the starts would be another one.
+        Ok((runs.len() == wanted).then(|| mean(&runs, |r| r.accuracy).mean))
     };
     level.sets.iter().take(sets).map(of).collect()
 }
@@ -66,6 +85,10 @@ impl Course {
     fn at(&self, noise: f64) -> f64 {
         self.levels.iter().find(|l| l.0 == noise).map_or(f64::NAN, |l| l.1.mean)
     }
+
+    fn sets_at(&self, noise: f64) -> usize {
+        self.levels.iter().find(|l| l.0 == noise).map_or(0, |l| l.1.count)
+    }
 }
 
 fn courses(lab: &Lab, methods: &[&'static str]) -> Result<Vec<Course>> {
@@ -79,7 +102,7 @@ fn courses(lab: &Lab, methods: &[&'static str]) -> Result<Vec<Course>> {
                 levels.push((level.noise, Mean::of(&known)));
             }
         }
-        courses.push(Course { method, title: Contender::parse(method)?.remove(0).title(), levels });
+        courses.push(Course { method, title: title(method), levels });
     }
     Ok(courses)
 }
@@ -111,28 +134,40 @@ fn drawn(name: &str, title: &str, courses: &[Course]) -> (String, Vec<(String, V
             ]
         })
     });
-    let values = csv("method,noise,accuracy,deviation_over_sets,sets", rows);
+    let numbers = csv("method,noise,accuracy,deviation_over_sets,sets", rows);
     let files = vec![
         (format!("{name}.svg"), file(&sweep_chart(&chart)).into_bytes()),
-        (format!("{name}.csv"), values),
+        (format!("{name}.csv"), numbers),
     ];
     (format!("<figure class=\"panel\">{}</figure>{}", sweep(&chart), values_table(courses)), files)
 }
 
-fn values_table(courses: &[Course]) -> String {
+/// Columns and rows of the mean accuracies.
+fn values(courses: &[Course]) -> (Vec<String>, Vec<Vec<String>>, Vec<f64>) {
     let mut noise: Vec<f64> = courses.iter().flat_map(|c| c.levels.iter().map(|l| l.0)).collect();
     noise.sort_by(f64::total_cmp);
     noise.dedup();
     let mut columns = vec!["method".to_string()];
     columns.extend(noise.iter().map(|x| format!("#{x}")));
-    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let row = |c: &Course| {
         let cell = |x: &f64| {
             Some(c.at(*x)).filter(|x| x.is_finite()).map_or("–".into(), |x| format!("{:.1}", 100.0 * x))
         };
         std::iter::once(c.title.clone()).chain(noise.iter().map(cell)).collect()
     };
-    let rows: Vec<Vec<String>> = courses.iter().map(row).collect();
+    let rows = courses.iter().map(row).collect();
+    (columns, rows, noise)
+}
+
+fn values_in_markdown(courses: &[Course]) -> String {
+    let (columns, rows, _) = values(courses);
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    format!("Mean accuracy in percent, by level of noise:\n\n{}", markdown(&columns, &rows))
+}
+
+fn values_table(courses: &[Course]) -> String {
+    let (columns, rows, noise) = values(courses);
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let mut best = vec![];
     for (column, x) in noise.iter().enumerate() {
         let most = courses.iter().map(|c| c.at(*x)).filter(|x| x.is_finite()).fold(0.0, f64::max);
@@ -150,14 +185,8 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn mean(&self) -> Mean {
-        Mean::of(&self.differences)
-    }
-
-    /// Of the mean difference.
-    fn standard_error(&self) -> f64 {
-        let m = self.mean();
-        m.deviation / ((m.count.max(2) - 1) as f64).sqrt()
+    fn estimate(&self) -> Estimate {
+        Estimate::of(&self.differences)
     }
 
     fn count(&self, holds: impl Fn(f64) -> bool) -> usize {
@@ -167,7 +196,7 @@ impl Pairs {
 
 fn pairs(lab: &Lab) -> Result<Vec<Pairs>> {
     let mut pairs = vec![];
-    for level in lab.sets.levels.iter().filter(|level| level.noise <= PAIRED_UP_TO) {
+    for level in lab.sets.levels.iter().filter(|level| level.tells()) {
         let onmf = by_set(lab, level, ONMF, usize::MAX)?;
         for &other in &MODELS[..2] {
             let theirs = by_set(lab, level, other, usize::MAX)?;
@@ -184,14 +213,12 @@ pub fn figure2(lab: &Lab) -> Result<Shown> {
     let (mut html, mut files) =
         drawn("figure2", "k-means, spherical k-means and ONMF on synthetic sets", &courses);
     let pairs = pairs(lab)?;
-    let title =
-        |method: &str| courses.iter().find(|c| c.method == method).map_or(method.into(), |c| c.title.clone());
     let row = |p: &Pairs| {
         vec![
             p.noise.to_string(),
             title(p.other),
             p.differences.len().to_string(),
-            format!("{:+.1} ± {:.1}", 100.0 * p.mean().mean, 100.0 * p.standard_error()),
+            p.estimate().points(),
             p.count(|d| d > 0.0).to_string(),
             p.count(|d| d == 0.0).to_string(),
             p.count(|d| d < 0.0).to_string(),
@@ -203,12 +230,24 @@ pub fn figure2(lab: &Lab) -> Result<Shown> {
              paper's ten, which are too few to tell.</p>";
     let columns = ["noise", "ONMF against", "#sets", "#difference", "#above", "#equal", "#below"];
     html += &table(&Table { columns: &columns, rows: &rows, best: &[] });
+    let orders = permutations::tables(&permutations::spread(lab, ON_THE_EDGE, &[ONMF])?);
+    html +=
+        &format!("<h3>One set in other orders of points and features ({ON_THE_EDGE})</h3>{}", orders.html);
+    files.push(("figure2-permutations.csv".into(), orders.values));
+    let in_markdown = format!(
+        "{}ONMF against the other two in pairs on the same sets, percent points ± standard error:\n\n{}{ON_THE_EDGE}: {}",
+        values_in_markdown(&courses),
+        markdown(&columns, &rows),
+        orders.markdown
+    );
     files.push(("figure2-pairs.csv".into(), csv("noise,against,sets,difference,above,equal,below", rows)));
     Ok(Shown {
         heading: "Figure 2: k-means, spherical k-means and ONMF against noise".into(),
         html: format!("<p class=\"note\">{}</p>{html}", protocol(lab)),
         files,
-        claims: vec![claims::above(&pairs), claims::perfect_model(lab)?],
+        claims: vec![claims::above(lab, &pairs), claims::perfect_model(lab)?],
+        markdown: in_markdown,
+        ..Shown::default()
     })
 }
 
@@ -234,6 +273,8 @@ pub fn figure4(lab: &Lab) -> Result<Shown> {
         heading: "Figure 4: the six ONMF methods against noise".into(),
         html: format!("<p class=\"note\">{note}</p>{html}"),
         files,
-        claims: claims::of_methods(lab, &courses),
+        claims: claims::of_methods(lab, &courses)?,
+        markdown: values_in_markdown(&courses),
+        ..Shown::default()
     })
 }

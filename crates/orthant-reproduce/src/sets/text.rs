@@ -7,7 +7,6 @@ use anyhow::{Result, bail};
 use orthant::read;
 
 use super::{Found, Set};
-use crate::load::Truth;
 
 /// Endings in which a set may lie there.
 const ENDINGS: &[&str] = &["mtx.gz", "mtx", "npz", "mat", "npy", "cluto", "svmlight"];
@@ -49,13 +48,13 @@ fn text(name: &str, path: &Path) -> Result<Set> {
             loaded.matrix.points()
         );
     }
-    let truth = Truth::new(&tokens);
+    let (truth, classes) = orthant::evaluate::classes(&tokens);
     Ok(Set {
         name: name.to_string(),
         matrix: loaded.matrix,
-        k: truth.names.len(),
-        truth: Some(truth.classes),
-        classes: truth.names,
+        k: classes.len(),
+        truth: Some(truth),
+        classes,
         image: None,
         pixels: None,
     })

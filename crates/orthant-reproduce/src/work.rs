@@ -10,30 +10,28 @@ use orthant::run::{Event, Go, Observer};
 use orthant::start::Start;
 use orthant::{Job, Outcome, cluster};
 
-use super::board::Board;
-use super::cells::{Cells, Key, Run};
-use super::plan::{Cell, labels_file, polished};
-use super::protocol::Protocol;
-use crate::interrupt;
+use crate::Watch;
+use crate::cells::{Cells, Key, Run};
+use crate::plan::{Cell, labels_file, polished};
+use crate::protocol::Protocol;
 
-/// Computes what is missing; Ctrl-C ends it. What a method refuses is told and does not stop the others.
+/// Computes what is missing; the watcher may end it. What a method refuses is told and does not stop the others.
 pub fn work(
     cells: &Cells,
     missing: &[Cell],
     protocol: &Protocol,
     threads: usize,
-    quiet: bool,
+    watch: &dyn Watch,
 ) -> Result<Vec<String>> {
-    let board = Board::new(missing, threads, quiet);
     let (next, problems, keeping) = (AtomicUsize::new(0), Mutex::new(vec![]), Mutex::new(()));
     let worker = |line: usize| -> Result<()> {
         // A pool of one thread: a cell's time is its own.
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
         while let Some(cell) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-            board.begin(line, cell);
-            let mut watch = Watching { board: &board, line, cell };
-            let done = alone.install(|| compute(cell, protocol, &mut watch));
-            if interrupt::happened() {
+            watch.begin(line, cell);
+            let mut watching = Watching { watch, line, cell };
+            let done = alone.install(|| compute(cell, protocol, &mut watching));
+            if watch.stopped() {
                 break;
             }
             match done {
@@ -46,7 +44,7 @@ pub fn work(
                     problems.lock().unwrap_or_else(|p| p.into_inner()).push(problem);
                 }
             }
-            board.done(line, cell);
+            watch.done(line, cell);
         }
         Ok(())
     };
@@ -59,7 +57,6 @@ pub fn work(
         };
         workers.into_iter().try_for_each(join)
     })?;
-    board.end();
     Ok(problems.into_inner().unwrap_or_else(|p| p.into_inner()))
 }
 
@@ -73,11 +70,11 @@ struct Computed {
     seconds: f64,
 }
 
-fn compute(cell: &Cell, protocol: &Protocol, observer: &mut dyn Observer) -> Result<Vec<Computed>> {
+fn compute(cell: &Cell, protocol: &Protocol, observer: &mut Watching) -> Result<Vec<Computed>> {
     let data = open(&cell.set.matrix, None)?;
-    let job = protocol.job(&cell.contender, cell.set.k, cell.runs, cell.first);
+    let job = protocol.job(&cell.contender, cell.set.k, cell.runs, cell.first, cell.variant);
     let mut results = vec![of(&*data, &job, cell.key.clone(), observer)?];
-    if cell.contender.name() == "onp-mf:svd" && !interrupt::happened() {
+    if cell.contender.name() == "onp-mf:svd" && !observer.watch.stopped() {
         // EM from its labels is what a polish does.
         let labels = results[0].outcome.solution.labels.clone();
         let em = Job { start: Some(Start::Labels(Arc::new(labels))), ..Job::new("em-onmf", job.k)? };
@@ -154,19 +151,19 @@ fn curve(outcome: &Outcome, norm2: f64) -> String {
     text
 }
 
-/// Shows a cell's iterations and passes Ctrl-C on.
+/// Shows a cell's iterations, and ends them when asked to.
 struct Watching<'a> {
-    board: &'a Board,
+    watch: &'a dyn Watch,
     line: usize,
     cell: &'a Cell,
 }
 
 impl Observer for Watching<'_> {
     fn iteration(&mut self, event: &Event) -> Go {
-        if interrupt::happened() {
+        if self.watch.stopped() {
             return Go::Stop;
         }
-        self.board.iteration(self.line, self.cell, event);
+        self.watch.iteration(self.line, self.cell, event);
         Go::On
     }
 }

@@ -13,12 +13,16 @@ use orthant::read;
 use serde_json::Value;
 
 use super::Set;
-use crate::load::Truth;
 
 /// Materials of Hubble and Urban, and parts of the swimmer, that the paper looks for.
 const HUBBLE_K: usize = 8;
 const URBAN_K: usize = 6;
 pub const SWIMMER_K: usize = 17;
+/// A harder scene, on which methods can be told apart: noise, and how close the spectra are.
+const HUBBLE_NOISE: f64 = 0.02;
+const HUBBLE_CLOSENESS: f64 = 0.6;
+/// Light of the simulated Urban where it varies within materials: as the scalings of the synthetic sets [P, Sec. 2.3].
+const URBAN_LIGHT: f64 = 0.1;
 /// Noise of the simulated Urban, whose reflectances lie between 0 and 1.
 const URBAN_NOISE: f64 = 0.01;
 /// The names in which the files circulate, without their ending.
@@ -34,24 +38,36 @@ pub struct Picture {
     pub title: String,
     /// A short name, for cells and files.
     pub name: &'static str,
+    /// Why nothing can be decided on it, where it stands for data that were not to be had.
+    pub stand_in: Option<&'static str>,
     pub set: Arc<Set>,
 }
 
-/// Hubble, or the scene that stands for it.
-pub fn hubble(data: Option<&Path>) -> Result<Picture> {
+const NO_HUBBLE: &str = "Hubble was not to be had; what a scene made in its place shows refutes nothing.";
+const NO_URBAN: &str = "Urban was not to be had; what stands in its place refutes nothing.";
+
+/// Hubble, or scenes that stand for it.
+pub fn hubble(data: Option<&Path>) -> Result<Vec<Picture>> {
     if let Some(path) = find(data, HUBBLE) {
         let set = from_file("hubble", &path, HUBBLE_K)?;
-        return Ok(Picture { title: "Hubble".into(), name: "hubble", set });
+        return Ok(vec![Picture { title: "Hubble".into(), name: "hubble", stand_in: None, set }]);
     }
-    let set = Arc::new(without_zeros("telescope", Telescope::default().generate()?)?);
-    Ok(Picture { title: "a telescope-like scene in place of Hubble".into(), name: "telescope", set })
+    let picture = |title: &str, name: &'static str, made: Telescope| -> Result<Picture> {
+        let set = Arc::new(without_zeros(name, made.generate()?)?);
+        Ok(Picture { title: title.into(), name, stand_in: Some(NO_HUBBLE), set })
+    };
+    let close = Telescope { noise: HUBBLE_NOISE, closeness: HUBBLE_CLOSENESS, ..Telescope::default() };
+    Ok(vec![
+        picture("a telescope-like scene in place of Hubble", "telescope", Telescope::default())?,
+        picture("the same with spectra that are close, and noise", "telescope-close", close)?,
+    ])
 }
 
 /// Urban; or its simulation and a real crop, whichever of the two can be had.
 pub fn urban(data: Option<&Path>) -> Result<Vec<Picture>> {
     if let Some(path) = find(data, URBAN) {
         let set = from_file("urban", &path, URBAN_K)?;
-        return Ok(vec![Picture { title: "Urban".into(), name: "urban", set }]);
+        return Ok(vec![Picture { title: "Urban".into(), name: "urban", stand_in: None, set }]);
     }
     let mut found = vec![];
     let file =
@@ -59,18 +75,20 @@ pub fn urban(data: Option<&Path>) -> Result<Vec<Picture>> {
     if let (Some(endmembers), Some(abundances)) =
         (file("urban_gt6.endmembers.npy"), file("urban_gt6.abundances.npy"))
     {
-        let set = simulated(&endmembers, &abundances)?;
-        found.push(Picture {
-            title: "Urban, simulated from its ground truth".into(),
-            name: "urban-simulated",
-            set,
-        });
+        for (title, name, light) in [
+            ("Urban, simulated from its ground truth", "urban-simulated", 1.0),
+            ("the same in a light that varies within materials", "urban-lit", URBAN_LIGHT),
+        ] {
+            let set = simulated(name, light, &endmembers, &abundances)?;
+            found.push(Picture { title: title.into(), name, stand_in: Some(NO_URBAN), set });
+        }
     }
     if let Some(path) = file("urban_crop80x100.npy") {
         let set = from_file("urban-crop", &path, URBAN_K)?;
         found.push(Picture {
             title: "a real crop of Urban, 80 × 100 pixels".into(),
             name: "urban-crop",
+            stand_in: Some(NO_URBAN),
             set,
         });
     }
@@ -91,7 +109,7 @@ pub fn swimmer(data: Option<&Path>) -> Result<Picture> {
         }
     }
     let set = Arc::new(without_zeros("swimmer", made)?);
-    Ok(Picture { title: "the swimmer".into(), name: "swimmer", set })
+    Ok(Picture { title: "the swimmer".into(), name: "swimmer", stand_in: None, set })
 }
 
 /// Rows that are equal, numbered in order; zero rows last. None unless there are as many as there should be.
@@ -156,14 +174,14 @@ fn from_file(name: &str, path: &Path, k: usize) -> Result<Arc<Set>> {
         if tokens.len() != image.pixels() {
             bail!("{}: has {} lines for {} pixels", labels.display(), tokens.len(), image.pixels());
         }
-        Some(Truth::new(&tokens))
+        Some(orthant::evaluate::classes(&tokens))
     } else {
         None
     };
-    let classes = named(path).or(truth.as_ref().map(|t| t.names.clone())).unwrap_or_default();
+    let classes = named(path).or(truth.as_ref().map(|t| t.1.clone())).unwrap_or_default();
     let made = Generated {
         matrix,
-        truth: truth.as_ref().map_or(vec![0; image.pixels()], |t| t.classes.clone()),
+        truth: truth.as_ref().map_or(vec![0; image.pixels()], |t| t.0.clone()),
         classes,
         background: None,
         image: Some(image),
@@ -210,7 +228,7 @@ fn named(path: &Path) -> Option<Vec<String>> {
 }
 
 /// Endmembers times abundances, plus noise, at full size.
-fn simulated(endmembers: &Path, abundances: &Path) -> Result<Arc<Set>> {
+fn simulated(name: &str, least_light: f64, endmembers: &Path, abundances: &Path) -> Result<Arc<Set>> {
     let read = |path: &Path| -> Result<Mat> {
         let matrix = read::read(path, &read::Options::default())?.matrix;
         let rows: Vec<Vec<f64>> = (0..matrix.points()).map(|j| matrix.point(j)).collect();
@@ -221,22 +239,25 @@ fn simulated(endmembers: &Path, abundances: &Path) -> Result<Arc<Set>> {
     let image = shape(&beside, abundances.cols)?;
     let made = Scene {
         noise: URBAN_NOISE,
+        least_light,
         materials: named(&beside).unwrap_or_default(),
         single_precision: true,
         image: Some(image),
         ..Scene::new(endmembers, abundances)
     };
-    Ok(Arc::new(without_zeros("urban-simulated", made.generate()?)?))
+    Ok(Arc::new(without_zeros(name, made.generate()?)?))
 }
 
-/// Leaves pixels out that are zero.
+/// Leaves pixels out that are zero, and those of the background, which may hold noise.
 fn without_zeros(name: &str, made: Generated) -> Result<Set> {
     let k = made.k();
     let points = made.matrix.points();
-    let lit: Vec<usize> = match &made.matrix {
-        Matrix::DenseF32(x) => (0..points).filter(|&p| x.point(p).iter().any(|v| *v != 0.0)).collect(),
-        matrix => (0..points).filter(|&p| matrix.point(p).iter().any(|v| *v != 0.0)).collect(),
+    let bright = |p: usize| match &made.matrix {
+        Matrix::DenseF32(x) => x.point(p).iter().any(|v| *v != 0.0),
+        matrix => matrix.point(p).iter().any(|v| *v != 0.0),
     };
+    let lit: Vec<usize> =
+        (0..points).filter(|&p| Some(made.truth[p]) != made.background && bright(p)).collect();
     let set = |matrix, truth: Vec<usize>, pixels| Set {
         name: name.to_string(),
         matrix,

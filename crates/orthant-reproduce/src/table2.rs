@@ -3,11 +3,10 @@
 use anyhow::Result;
 use orthant::report::page::{Table, escape, table};
 
-use super::lab::Lab;
-use super::plan::Plan;
-use super::published;
-use super::shown::{Shown, csv};
-use crate::summary::nonzeros;
+use crate::lab::Lab;
+use crate::plan::Plan;
+use crate::published;
+use crate::shown::{Shown, csv, markdown};
 
 /// Nothing has to be computed.
 pub fn plan(_lab: &Lab, _plan: &mut Plan) -> Result<()> {
@@ -26,7 +25,7 @@ pub fn show(lab: &Lab) -> Result<Shown> {
             rows.push(row);
             continue;
         };
-        let ours = [set.matrix.points(), set.matrix.features(), set.k, nonzeros(&set.matrix)];
+        let ours = [set.matrix.points(), set.matrix.features(), set.k, set.matrix.nonzeros()];
         let mut row = vec![paper.set.to_string()];
         row.extend(printed.iter().zip(ours).flat_map(|(p, o)| [p.to_string(), o.to_string()]));
         row.push(if printed == ours { "equal" } else { "not equal" }.into());
@@ -61,7 +60,8 @@ pub fn show(lab: &Lab) -> Result<Shown> {
     Ok(Shown {
         heading: "Table 2: the text sets".into(),
         html,
-        files: vec![("table2.csv".into(), csv(head, rows))],
-        claims: vec![],
+        files: vec![("table2.csv".into(), csv(head, rows.clone()))],
+        markdown: markdown(&columns, &rows),
+        ..Shown::default()
     })
 }

@@ -1,5 +1,6 @@
 //! The data sets of the experiments, in memory.
 
+mod permuted;
 pub mod scenes;
 pub mod synthetic;
 mod text;
@@ -12,10 +13,9 @@ use anyhow::Result;
 use orthant::image::ImageShape;
 use orthant::matrix::{Matrix, open};
 
-use super::protocol::Protocol;
-use super::published;
-use crate::args::Part;
-use crate::summary::nonzeros;
+use crate::Part;
+use crate::protocol::Protocol;
+use crate::published;
 use scenes::Picture;
 use synthetic::Level;
 
@@ -42,7 +42,7 @@ impl Set {
     pub fn fingerprint(&self) -> orthant::Result<String> {
         let norm2 = open(&self.matrix, None)?.facts().norm2;
         let (points, features) = (self.matrix.points(), self.matrix.features());
-        Ok(format!("{points}x{features} {} {norm2:.6e}", nonzeros(&self.matrix)))
+        Ok(format!("{points}x{features} {} {norm2:.6e}", self.matrix.nonzeros()))
     }
 }
 
@@ -59,9 +59,11 @@ pub struct Sets {
     /// The synthetic sets.
     pub levels: Vec<Level>,
     /// Hubble or what stands for it, Urban or what stands for it, the swimmer.
-    pub hubble: Option<Picture>,
+    pub hubble: Vec<Picture>,
     pub urban: Vec<Picture>,
     pub swimmer: Option<Picture>,
+    /// Sets in several orders of points and features, by the name of the set.
+    permuted: Vec<(String, Vec<Shared>)>,
 }
 
 impl Sets {
@@ -79,16 +81,27 @@ impl Sets {
         if wanted(&[Part::Figure2, Part::Figure4, Part::Table1]) {
             sets.levels = synthetic::levels(protocol.seed, protocol.sets, protocol.paired_sets)?;
         }
+        if wanted(&[Part::Figure2, Part::Figure4]) {
+            let set = synthetic::on_the_edge(protocol.seed)?;
+            sets.permuted.push((synthetic::ON_THE_EDGE.into(), permuted::orders(&set)?));
+        }
         if wanted(&[Part::Figure3, Part::Figure5]) {
-            sets.hubble = Some(scenes::hubble(data)?);
+            sets.hubble = scenes::hubble(data)?;
         }
         if wanted(&[Part::Figure6, Part::Figure7]) {
             sets.urban = scenes::urban(data)?;
         }
         if wanted(&[Part::Figure8]) {
-            sets.swimmer = Some(scenes::swimmer(data)?);
+            let swimmer = scenes::swimmer(data)?;
+            sets.permuted.push(("swimmer".into(), permuted::orders(&swimmer.set)?));
+            sets.swimmer = Some(swimmer);
         }
         Ok(sets)
+    }
+
+    /// All orders of a set.
+    pub fn permuted(&self, name: &str) -> &[Shared] {
+        self.permuted.iter().find(|p| p.0 == name).map_or(&[], |p| &p.1)
     }
 
     /// The text sets that are there.

@@ -10,12 +10,13 @@ use orthant::prepare::Problem;
 use orthant::report::page::{Table, escape, table};
 use orthant::report::picture::{Row, gray, rows_file, rows_of_maps};
 
-use super::lab::Lab;
-use super::plan::{Plan, Request, labels_file};
-use super::sets::Set;
-use super::sets::scenes::Picture;
-use super::shown::{csv, mean, number, percent};
-use crate::naming::Contender;
+use crate::lab::Lab;
+use crate::plan::{Plan, Request, labels_file};
+use crate::protocol::PLAIN;
+use crate::sets::Set;
+use crate::sets::scenes::Picture;
+use crate::shown::{csv, markdown, mean, number, percent};
+use orthant::contender::Contender;
 
 /// Pixels of the longer side of a map in the page and in the files.
 const SIDE: usize = 128;
@@ -29,8 +30,14 @@ pub fn file(picture: &Picture) -> String {
 
 /// Some methods on an image.
 pub fn plan_methods(lab: &Lab, plan: &mut Plan, picture: &Picture, methods: &[&str]) -> Result<()> {
-    let request =
-        Request { file: file(picture), set: &picture.set, methods, runs: lab.protocol.runs, pictured: true };
+    let request = Request {
+        file: file(picture),
+        set: &picture.set,
+        methods,
+        variant: PLAIN,
+        runs: lab.protocol.runs,
+        pictured: true,
+    };
     plan.add(lab.protocol, request)
 }
 
@@ -66,7 +73,7 @@ pub fn best(lab: &Lab, picture: &Picture, methods: &[&'static str]) -> Result<Ve
         let contender = Contender::parse(name)?.remove(0);
         let key = lab.protocol.key(&contender, set, &data);
         let wanted = if contender.start.is_random() { lab.protocol.runs } else { 1 };
-        let runs = lab.cells.runs(&file(picture), &key, wanted);
+        let runs = lab.runs(&file(picture), &key, wanted);
         let better = if contender.polish.is_empty() { contender.method } else { method("em-onmf")? };
         let best = runs.iter().reduce(|a, b| if better.better(b.objective, a.objective) { b } else { a });
         let kept = lab.cells.text(&labels_file(&file(picture), &key));
@@ -194,6 +201,7 @@ fn rows(set: &Set, found: &[Best]) -> Result<Vec<Row>> {
 /// A piece of a page, and files whose names begin as given.
 pub struct Gallery {
     pub html: String,
+    pub markdown: String,
     pub files: Vec<(String, Vec<u8>)>,
 }
 
@@ -211,21 +219,31 @@ pub fn gallery(
     // As wide as a row of the page, so that a method has one row.
     let width = (840 / set.k.max(1)).clamp(36, 120);
     let mut html = format!("<div style=\"--w:{width}px\">{}</div>", rows_of_maps(&all)?);
+    let mut in_markdown = String::from("Not run yet.\n\n");
     if found.is_empty() {
         html += "<p>Not run yet.</p>";
     } else {
-        html += &figures(set, found);
+        let (columns, rows) = figures(set, found);
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        html += &table(&Table { columns: &columns, rows: &rows, best: &[] });
+        in_markdown = markdown(&columns, &rows);
+        if set.truth.is_some() && set.k <= FEW {
+            html += "<p class=\"note\">The last columns: how far each class and its cluster overlap (1 is the same).</p>";
+        }
     }
     let files = vec![
         (format!("{name}.svg"), rows_file(&all, width as f64)?.into_bytes()),
         (format!("{name}.csv"), values(set, found)),
     ];
-    Ok(Gallery { html, files })
+    Ok(Gallery { html, markdown: in_markdown, files })
 }
 
-fn figures(set: &Set, found: &[Best]) -> String {
-    let known = set.truth.is_some();
-    let few = set.k <= 8;
+/// Up to so many classes each has a column.
+const FEW: usize = 8;
+
+/// Columns and rows of a table of what was found.
+fn figures(set: &Set, found: &[Best]) -> (Vec<String>, Vec<Vec<String>>) {
+    let (known, few) = (set.truth.is_some(), set.k <= FEW);
     let mut columns = vec!["method".to_string(), "#runs".into(), "#error of the best".into()];
     if known {
         columns
@@ -248,15 +266,8 @@ fn figures(set: &Set, found: &[Best]) -> String {
         }
         row
     };
-    let rows: Vec<Vec<String>> = found.iter().map(row).collect();
-    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let words = match known && few {
-        true => {
-            "<p class=\"note\">The last columns: how far each class and its cluster overlap (1 is the same).</p>"
-        }
-        false => "",
-    };
-    format!("{}{words}", table(&Table { columns: &columns, rows: &rows, best: &[] }))
+    let rows = found.iter().map(row).collect();
+    (columns, rows)
 }
 
 fn values(set: &Set, found: &[Best]) -> Vec<u8> {

@@ -9,8 +9,16 @@ use super::{Set, Shared};
 
 /// Levels of noise; the paper has them in [0, 1].
 pub const NOISE: [f64; 8] = [0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0];
-/// Up to this level the models are compared in pairs.
-pub const PAIRED_UP_TO: f64 = 0.3;
+/// Beyond this level all methods are near chance: nothing is decided there.
+const TELLING_UP_TO: f64 = 0.3;
+
+/// A set on which rounding decides what ONP-MF finds: everything, or five clusters of six.
+pub const ON_THE_EDGE: &str = "noise 0 set 37";
+
+/// The set of that name.
+pub fn on_the_edge(seed: u64) -> Result<Shared> {
+    set(0.0, seed.wrapping_add(37), 37)
+}
 
 /// The sets of a level.
 pub struct Level {
@@ -19,6 +27,11 @@ pub struct Level {
 }
 
 impl Level {
+    /// Whether methods can be told apart at this level; models are compared in pairs there.
+    pub fn tells(&self) -> bool {
+        self.noise <= TELLING_UP_TO
+    }
+
     /// The file that keeps its cells.
     pub fn file(&self) -> String {
         format!("synthetic/noise-{}", self.noise)
@@ -28,7 +41,7 @@ impl Level {
 /// `sets` for each level, `paired` where models are compared in pairs; the first are the same sets.
 pub fn levels(seed: u64, sets: usize, paired: usize) -> Result<Vec<Level>> {
     let level = |noise: f64| -> Result<Level> {
-        let count = if noise <= PAIRED_UP_TO { sets.max(paired) } else { sets };
+        let count = if noise <= TELLING_UP_TO { sets.max(paired) } else { sets };
         let sets = (0..count).map(|number| set(noise, seed.wrapping_add(number as u64), number));
         Ok(Level { noise, sets: sets.collect::<Result<_>>()? })
     };

@@ -3,25 +3,25 @@
 
 use anyhow::Result;
 
-use super::cells::{Cells, Key};
-use super::protocol::{POLISHED, Protocol};
-use super::sets::Shared;
-use crate::naming::Contender;
+use crate::cells::{Cells, Key};
+use crate::protocol::{POLISHED, Protocol, Variant};
+use crate::sets::Shared;
+use orthant::contender::Contender;
 
 /// Some runs of a method on a set, computed together and kept together.
 pub struct Cell {
     /// The file that keeps them.
-    pub file: String,
-    pub set: Shared,
-    pub contender: Contender,
-    pub key: Key,
+    pub(crate) file: String,
+    pub(crate) set: Shared,
+    pub(crate) contender: Contender,
+    pub(crate) variant: Variant,
+    pub(crate) key: Key,
     /// The first run, and how many.
-    pub first: usize,
-    pub runs: usize,
+    pub(crate) first: usize,
+    pub(crate) runs: usize,
     /// Whether the labels of the best run are needed for a picture.
-    pub pictured: bool,
-    /// Multiplications to be expected, roughly.
-    pub cost: f64,
+    pub(crate) pictured: bool,
+    cost: f64,
     rank: (usize, usize),
 }
 
@@ -31,6 +31,7 @@ pub struct Request<'a> {
     pub file: String,
     pub set: &'a Shared,
     pub methods: &'a [&'a str],
+    pub variant: Variant,
     /// Runs where the start is random.
     pub runs: usize,
     pub pictured: bool,
@@ -45,11 +46,11 @@ pub struct Plan {
 impl Plan {
     /// Adds what is requested, unless it is in the plan already.
     pub fn add(&mut self, protocol: &Protocol, request: Request) -> Result<()> {
-        let Request { file, set, methods, runs, pictured } = request;
+        let Request { file, set, methods, variant, runs, pictured } = request;
         let data = set.fingerprint()?;
         for method in methods.iter().filter(|method| **method != POLISHED) {
             for contender in Contender::parse(method)? {
-                let key = protocol.key(&contender, set, &data);
+                let key = protocol.key_of(&contender, set, &data, variant);
                 let runs = if contender.start.is_random() { runs } else { 1 };
                 let together = if contender.method.batched { runs } else { 1 };
                 for first in (0..runs).step_by(together) {
@@ -62,6 +63,7 @@ impl Plan {
                         file: file.clone(),
                         set: set.clone(),
                         key: key.clone(),
+                        variant,
                         first,
                         runs: together,
                         pictured,
@@ -80,20 +82,34 @@ impl Plan {
         self.cells.len()
     }
 
-    /// Those that are still to be computed, in order.
-    pub fn missing(self, cells: &Cells) -> Vec<Cell> {
-        let mut missing: Vec<Cell> = self.cells.into_iter().filter(|cell| !cell.is_done(cells)).collect();
+    /// Those that are still to be computed, in order; `older` engines may have done it.
+    pub fn missing(self, cells: &Cells, older: bool) -> Vec<Cell> {
+        let mut missing: Vec<Cell> =
+            self.cells.into_iter().filter(|cell| !cell.is_done(cells, older)).collect();
         missing.sort_by_key(|cell| cell.rank);
         missing
     }
 }
 
 impl Cell {
-    fn is_done(&self, cells: &Cells) -> bool {
-        let there = (self.first..self.first + self.runs).all(|run| cells.has(&self.file, &self.key, run));
-        let polished = self.key.method != "onp-mf:svd" || cells.has(&self.file, &polished(&self.key), 0);
+    fn is_done(&self, cells: &Cells, older: bool) -> bool {
+        let others = if older { cells.older(&self.file, &self.key, usize::MAX) } else { vec![] };
+        let has = |run: usize| cells.has(&self.file, &self.key, run) || others.iter().any(|o| o.run == run);
+        let there = (self.first..self.first + self.runs).all(has);
+        let polished =
+            self.key.method != "onp-mf:svd" || older || cells.has(&self.file, &polished(&self.key), 0);
         let pictured = !self.pictured || cells.text(&labels_file(&self.file, &self.key)).is_some();
         there && polished && pictured
+    }
+
+    /// The method, as cells name it.
+    pub fn method(&self) -> &str {
+        &self.key.method
+    }
+
+    /// Multiplications to be expected, roughly.
+    pub fn cost(&self) -> f64 {
+        self.cost
     }
 
     /// For people.
@@ -133,7 +149,7 @@ fn phase(contender: &Contender) -> usize {
 /// Multiplications: iterations to be expected × what one takes (see ARCHITECTURE.md).
 fn cost(contender: &Contender, set: &Shared, runs: usize, limit: Option<usize>) -> f64 {
     let (n, k) = (set.matrix.points() as f64, set.k as f64);
-    let products = crate::summary::nonzeros(&set.matrix) as f64 * k;
+    let products = set.matrix.nonzeros() as f64 * k;
     let (iterations, each) = match (contender.method.name, contender.start.is_random()) {
         _ if contender.method.batched => (30.0 * runs as f64, products),
         ("onp-mf" | "best", _) => (2500.0, 2.0 * products + 9.0 * n * k * k),
