@@ -80,7 +80,8 @@ pub(crate) fn weigh<'py>(
             matrix = fitted.apply(&matrix)?;
             factors.push(match fitted {
                 Fitted::Features(factors) => Some(factors),
-                Fitted::Unit => None,
+                // The others learn nothing from the samples.
+                _ => None,
             });
         }
         Ok((matrix, factors))

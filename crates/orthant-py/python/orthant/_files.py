@@ -118,6 +118,25 @@ def _summary(folder: Path) -> dict[str, Any]:
     return summary
 
 
+def _weights(folder: Path, summary: dict[str, Any], array: Any) -> list[tuple[str, list[float] | None]]:
+    """The steps of the weighting, with a factor for each feature where one has learned some."""
+    path = folder / "preparation.json"
+    if path.exists():
+        try:
+            prepared = json.loads(path.read_text(encoding="utf-8"))
+            if prepared["texts"] is not None:
+                raise ValueError(f"{folder}: is of texts, which orthant predict takes: estimators take their counts.")
+            steps = [(step["weighting"], step["fitted"]) for step in prepared["steps"]]
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{path}: {error} is missing: is this a result of orthant cluster?") from None
+        return [(name, fitted.get("features") if isinstance(fitted, dict) else None) for name, fitted in steps]
+    # Versions before had a file for each step with factors.
+    return [
+        (name, array(f"feature_weights_{step}.npy").tolist() if name == "tf-idf" else None)
+        for step, name in enumerate(summary["weighting"])
+    ]
+
+
 def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
     name = summary["algorithm"]
     if name not in METHODS or name == "k-means":
@@ -165,10 +184,7 @@ def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
         cluster: Literal["samples", "features"] = "features" if of_features else "samples"
         polish = summary["polish"] or None
         model = ONMF(method=name, polish=polish, time=summary["time_limit"], cluster=cluster, **values, **common)
-    model._learned = [
-        (weighting, None if weighting == "unit" else array(f"feature_weights_{step}.npy").tolist())
-        for step, weighting in enumerate(summary["weighting"])
-    ]
+    model._learned = _weights(folder, summary, array)
     best = summary["runs"][summary["best_run"]]
     empty = np.empty(0)
     stages = [
