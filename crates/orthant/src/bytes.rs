@@ -3,8 +3,6 @@
 //! Little-endian, arrays behind their lengths; no length is believed before the bytes are there. Written by hand: it is a
 //! page of code, and a serialisation library with its derive macros would be the largest dependency of the crate.
 
-use crate::matrix::Mat;
-
 /// Can be written as bytes and read back; `None` where the bytes end too early or make no sense.
 pub trait Bytes: Sized {
     /// Appends the value.
@@ -131,18 +129,6 @@ impl Bytes for std::ops::Range<usize> {
     }
 }
 
-impl Bytes for Mat {
-    fn write(&self, to: &mut Vec<u8>) {
-        (self.rows, self.cols).write(to);
-        self.data.write(to);
-    }
-    fn read(from: &mut &[u8]) -> Option<Self> {
-        let (rows, cols): (usize, usize) = Bytes::read(from)?;
-        let data: Vec<f64> = Bytes::read(from)?;
-        (rows.checked_mul(cols) == Some(data.len())).then_some(Mat { rows, cols, data })
-    }
-}
-
 /// Bytes of a struct, field by field in the order given.
 macro_rules! bytes_of {
     ($name:ident { $($field:ident),* $(,)? }) => {
@@ -173,6 +159,7 @@ pub(crate) fn digest(words: impl IntoIterator<Item = u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::Mat;
 
     #[test]
     fn values_come_back_and_no_cut_of_their_bytes_does() {

@@ -34,6 +34,7 @@ pub mod generate;
 pub mod image;
 pub mod job;
 pub mod matrix;
+pub mod orientation;
 pub mod outcome;
 pub mod pipeline;
 pub mod prepare;

@@ -11,51 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, Dense, Index, Matrix, Real};
+pub use crate::orientation::Orientation;
 #[cfg(feature = "read")]
 use crate::read::Loaded;
 #[cfg(feature = "read")]
 use crate::texts::Vocabulary;
 use crate::weighting::{Fitted, Weighting};
-
-/// What the points are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "lowercase"))]
-pub enum Orientation {
-    /// The rows of the file.
-    #[default]
-    Rows,
-    /// Its columns.
-    Columns,
-}
-
-impl Orientation {
-    /// In one word.
-    pub fn name(self) -> &'static str {
-        match self {
-            Orientation::Rows => "rows",
-            Orientation::Columns => "columns",
-        }
-    }
-
-    /// Row and column of an entry in the file, from those among the points; and the other way round.
-    pub fn place(self, row: usize, column: usize) -> (usize, usize) {
-        match self {
-            Orientation::Rows => (row, column),
-            Orientation::Columns => (column, row),
-        }
-    }
-
-    /// An error about an entry of the points as one about the file.
-    pub fn locate(self, error: Error) -> Error {
-        match error {
-            Error::Entry { problem, row, column, advice } => {
-                let (row, column) = self.place(row, column);
-                Error::Entry { problem, row, column, advice }
-            }
-            other => other,
-        }
-    }
-}
 
 /// What becomes of entries that are missing (empty fields, NaN).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

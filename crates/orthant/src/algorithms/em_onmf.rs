@@ -2,7 +2,7 @@
 //!
 //! Problem: `max Σᵢ Σ_{j∈πᵢ} (mⱼᵀuᵢ)²` over partitions π and unit uᵢ ≥ 0. [P, eq. (JoNMFcos)]
 //! Updates: `πᵢ = {j : i = argmax mⱼᵀu}`; `uᵢ` = dominant left singular vector of `Mᵢ = M(:, πᵢ)`.
-//! Cost of an iteration: one pass over M, 2·nnz·k + 2·nnz multiplications.
+//! Cost of an iteration: one pass over M, nnz·(k + 1) multiplications.
 //!
 //! Departure: within a pass a direction takes one power step, `uᵢ ← Σ (mⱼᵀuᵢ)mⱼ`, which raises the
 //! objective as well and needs no pass of its own. When labels repeat under it, the exact vectors are

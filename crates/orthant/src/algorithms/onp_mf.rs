@@ -2,7 +2,7 @@
 //!
 //! Problem: `min ½‖M − UV‖² + ⟨Λ, −V⟩ + ρ/2·‖min(V, 0)‖²` over U ≥ 0 and VVᵀ = I, with ρ growing. [P, eq. (lag)]
 //! Updates: `U = max(0, MVᵀ)`; one projected gradient step on V with a line search; `Λ ← max(0, Λ − α₀/t·V)`.
-//! Cost of an iteration: one pass over M (4·nnz·k multiplications), and about two passes over V and D.
+//! Cost of an iteration: one pass over M (2·nnz·k multiplications), and about two passes over V and D.
 //!
 //! What the paper leaves out is as its authors ran it: ρ grows before the V step, β is kept from one
 //! iteration to the next, and the line search takes any decrease.

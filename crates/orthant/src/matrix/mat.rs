@@ -4,6 +4,7 @@ use nalgebra::DMatrix;
 use rayon::prelude::*;
 
 use super::kernels::{dense, dot, run, tall};
+use crate::bytes::Bytes;
 
 /// Products of fewer multiplications than this are not worth a second thread.
 const LARGE: usize = 1 << 20;
@@ -32,6 +33,18 @@ impl std::ops::Index<(usize, usize)> for Mat {
 impl std::ops::IndexMut<(usize, usize)> for Mat {
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
         &mut self.data[i * self.cols + j]
+    }
+}
+
+impl Bytes for Mat {
+    fn write(&self, to: &mut Vec<u8>) {
+        (self.rows, self.cols).write(to);
+        self.data.write(to);
+    }
+    fn read(from: &mut &[u8]) -> Option<Self> {
+        let (rows, cols): (usize, usize) = Bytes::read(from)?;
+        let data: Vec<f64> = Bytes::read(from)?;
+        (rows.checked_mul(cols) == Some(data.len())).then_some(Mat { rows, cols, data })
     }
 }
 

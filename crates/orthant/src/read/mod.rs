@@ -48,7 +48,7 @@ use triples::plausible;
 use crate::error::{Error, Place, Result};
 use crate::image::ImageShape;
 use crate::matrix::Matrix;
-use crate::recipe::Orientation;
+use crate::orientation::Orientation;
 use crate::texts::{self, Vocabulary};
 
 /// Single or double precision.

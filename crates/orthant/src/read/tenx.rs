@@ -7,7 +7,7 @@ use super::source::Source;
 use super::text::Text;
 use super::{Loaded, Options, matrix_market};
 use crate::error::{Error, Place, Result};
-use crate::recipe::Orientation;
+use crate::orientation::Orientation;
 
 /// The name in the table of formats.
 pub(super) const NAME: &str = "10x";
