@@ -199,7 +199,7 @@ impl<'a, M: Model> Lloyd<'a, M> {
         }
         let (part, sums) = self.slots.sweep(&pass)?;
         let single = active.len() == 1;
-        let (mut all, follows) = (Some(sums), pass.follows);
+        let (mut all, follows, norms2) = (Some(sums), pass.follows, pass.norms2);
         let mut told = vec![];
         for (at, (&run, u)) in active.iter().zip(pass.u).enumerate() {
             let columns = at * k..(at + 1) * k;
@@ -210,22 +210,29 @@ impl<'a, M: Model> Lloyd<'a, M> {
             let (weight, mut value) = (part.weight[columns.clone()].to_vec(), part.value[columns].to_vec());
             let state = &mut self.runs[run];
             if M::RULE.adds_the_same() {
-                let mut passes = 0;
-                if follows[at]
-                    && let Some(followed) = state.followed.take()
-                {
-                    sums.data.iter_mut().zip(&followed.sums.data).for_each(|(new, old)| *new += old);
-                    room::give(followed.sums.data);
-                    passes = followed.passes + 1;
-                }
-                let mut copy = room::zeros(sums.data.len());
-                copy.copy_from_slice(&sums.data);
-                state.followed = Some(Followed { sums: Mat { data: copy, ..sums }, passes });
-                let (products, norms2) = (u.column_dots(&sums), u.column_norms2());
+                let followed = state.followed.take().filter(|_| follows[at]);
+                state.followed = Some(match followed {
+                    Some(mut followed) => {
+                        // What changed is added to what was, in one go for both that need it.
+                        for (new, known) in sums.data.iter_mut().zip(&mut followed.sums.data) {
+                            *known += *new;
+                            *new = *known;
+                        }
+                        Followed { passes: followed.passes + 1, ..followed }
+                    }
+                    None => {
+                        let mut known = room::zeros(sums.data.len());
+                        known.copy_from_slice(&sums.data);
+                        Followed { sums: Mat { data: known, ..sums }, passes: 0 }
+                    }
+                });
+                let products = u.column_dots(&sums);
                 for (i, value) in value.iter_mut().enumerate() {
                     *value = match M::RULE {
                         // Σ w‖m − c‖² = Σ w‖m‖² − 2(Σ wm)ᵀc + Σ w‖c‖²
-                        Rule::Euclid => (*value - 2.0 * (products[i] - weight[i] * norms2[i] / 2.0)).max(0.0),
+                        Rule::Euclid => {
+                            (*value - 2.0 * (products[i] - weight[i] * norms2[at * k + i] / 2.0)).max(0.0)
+                        }
                         // Σ w·mᵀu/‖m‖ of a cluster is the product of its sum with its direction.
                         _ => products[i],
                     };

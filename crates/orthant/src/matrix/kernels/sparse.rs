@@ -177,10 +177,12 @@ fn gather_rows<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usiz
     for way in 0..W {
         common = common.min(rows[way].0.len()).min(rows[way].1.len());
     }
+    // Cut to one length, so that no index has to be looked at below.
+    let both: [(&[I], &[T]); W] = std::array::from_fn(|way| (&rows[way].0[..common], &rows[way].1[..common]));
     for at in 0..common {
         for way in 0..W {
-            let x: f64 = rows[way].1[at].into();
-            add_row::<f64, L, FMA, Q>(&mut sums[way], x, u, rows[way].0[at].at() * pitch);
+            let (columns, values) = both[way];
+            add_row::<f64, L, FMA, Q>(&mut sums[way], values[at].into(), u, columns[at].at() * pitch);
         }
     }
     for way in 0..W {

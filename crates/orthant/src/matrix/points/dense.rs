@@ -100,6 +100,7 @@ impl<T: Copy> Dense<'_, T> {
 struct DenseSums<T> {
     recent: Vec<T>,
     points: usize,
+    /// Empty until there is something.
     total: Vec<f64>,
     factors: Vec<T>,
     order: Vec<(u32, T)>,
@@ -108,6 +109,7 @@ struct DenseSums<T> {
 
 impl<T: Real> DenseSums<T> {
     fn flush(&mut self) {
+        self.total.resize(self.recent.len(), 0.0);
         for (total, recent) in self.total.iter_mut().zip(&mut self.recent) {
             let sum: f64 = (*recent).into();
             *total += sum;
@@ -207,7 +209,7 @@ impl<T: Real> Points for Dense<'_, T> {
         Box::new(DenseSums {
             recent: vec![T::default(); size],
             points: 0,
-            total: vec![0.0; size],
+            total: vec![],
             factors: vec![],
             order: vec![],
             ends: vec![],
@@ -243,6 +245,9 @@ impl<T: Real> Points for Dense<'_, T> {
 
     fn close(&self, sums: Sums) -> Vec<f64> {
         let mut sums: Box<DenseSums<T>> = sums.downcast().expect("points of one kind have one layout");
+        if sums.total.is_empty() {
+            return sums.recent.into_iter().map(Into::into).collect();
+        }
         sums.flush();
         sums.total
     }

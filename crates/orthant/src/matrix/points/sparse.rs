@@ -363,12 +363,12 @@ impl<T: Real, I: Index> Points for Csr<'_, T, I> {
 }
 
 /// Features that are summed side by side: of about the same length, so that none waits for its own last addition.
-const WINDOW: usize = 32;
+const WINDOW: usize = 256;
 
 /// A transposed copy.
 struct TurnedRows<T: Clone + 'static, I: Clone + 'static> {
     rows: Csr<'static, T, I>,
-    /// Features of every window, those with most entries first.
+    /// Features of every window, those with most entries first, counted from its first.
     order: Vec<u8>,
 }
 

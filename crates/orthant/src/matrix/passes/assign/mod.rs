@@ -31,7 +31,7 @@ pub struct Assign {
     /// What a single run knows of its points: those whose cluster cannot have changed are not scored.
     pub bounds: Option<Bounds>,
     /// Squared norms of the centroids of all runs, where the rule or the bounds need them.
-    norms2: Vec<f64>,
+    pub norms2: Vec<f64>,
 }
 bytes_of!(Assign { rule, u, runs, follows, bounds, norms2 });
 
