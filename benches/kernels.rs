@@ -1,5 +1,8 @@
 //! The passes on one thread, for several widths: `cargo bench -p orthant-benches`.
 
+// What criterion's macro makes has no documentation.
+#![allow(missing_docs)]
+
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
