@@ -59,7 +59,8 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     let mut others = 0;
     loop {
         if decoder.dimensions().map_err(broken)? == (width, height) {
-            pages.push(page(&mut decoder, pixels as usize).map_err(broken)?);
+            let most = size.saturating_mul(MOST_A_BYTE);
+            pages.push(page(&mut decoder, pixels as usize, most).map_err(broken)?);
         } else {
             others += 1;
         }
@@ -92,12 +93,17 @@ fn nodata(decoder: &mut Decoder<Box<dyn Seekable + '_>>) -> Option<f64> {
     fast_float2::parse(text.trim_matches(['\0', ' '])).ok()
 }
 
-fn page(decoder: &mut Decoder<Box<dyn Seekable + '_>>, pixels: usize) -> TiffResult<Page> {
+fn page(decoder: &mut Decoder<Box<dyn Seekable + '_>>, pixels: usize, most: u64) -> TiffResult<Page> {
+    let samples: u64 = decoder.find_tag_unsigned(Tag::SamplesPerPixel)?.unwrap_or(1);
+    // The decoder's limits do not hold for a row of a tile.
+    let (wide, _) = decoder.chunk_dimensions();
+    if u64::from(wide).saturating_mul(samples) > most {
+        return Err(TiffError::LimitsExceeded);
+    }
     let mut values = DecodingResult::U8(vec![]);
     let layout = decoder.read_image_to_buffer(&mut values)?;
     let order = if layout.planes > 1 { Order::Columns } else { Order::Rows };
     let count = count(&values);
-    let samples: u64 = decoder.find_tag_unsigned(Tag::SamplesPerPixel)?.unwrap_or(1);
     // Fewer come where the decoder drops samples that it takes for something else than colours.
     if count as u64 != samples * pixels as u64 {
         return Err(TiffError::UnsupportedError(tiff::TiffUnsupportedError::UnknownInterpretation));
