@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer
+from sklearn.preprocessing import FunctionTransformer, Normalizer
 
 import orthant
 from orthant import ONMF, SphericalKMeans, datasets
@@ -173,12 +173,19 @@ def test_what_is_in_chunks_is_not_read_whole(X, tmp_path):
             model.predict(file["chunked"])
 
 
-@pytest.mark.parametrize("weighting", ["tf-idf", "unit", ["tf-idf", "unit"]])
+@pytest.mark.parametrize("weighting", ["tf-idf", "unit", ["tf-idf", "unit"], "log1p", ["cpm", "log1p"]])
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_weighting_is_that_of_scikit_learn(counts, weighting, sparse):
     X = counts if sparse else counts.toarray()
     steps = [weighting] if isinstance(weighting, str) else weighting
-    transformers = {"tf-idf": TfidfTransformer(norm=None), "unit": Normalizer()}
+    per_million = FunctionTransformer(lambda x: Normalizer("l1").transform(x) * 1e6)
+    logarithms = FunctionTransformer(lambda x: x.log1p() if sparse else np.log1p(x))
+    transformers = {
+        "tf-idf": TfidfTransformer(norm=None),
+        "unit": Normalizer(),
+        "cpm": per_million,
+        "log1p": logarithms,
+    }
     pipeline = make_pipeline(*(transformers[step] for step in steps), ONMF(n_clusters=4))
     train, new = X[:90], X[90:]
     theirs = pipeline.fit(train)
@@ -194,7 +201,7 @@ def test_weighting_is_that_of_scikit_learn(counts, weighting, sparse):
 
 
 def test_weightings_that_are_not_known_are_refused(counts):
-    with pytest.raises(ValueError, match="'weighting' parameter of ONMF must be None or of {'tf-idf', 'unit'}"):
+    with pytest.raises(ValueError, match="'weighting' parameter of ONMF must be None or of {'tf-idf', 'unit', 'cpm', 'log1p'}"):
         ONMF(n_clusters=2, weighting="bm25").fit(counts)
     with pytest.raises(ValueError, match="cluster='features'"):
         ONMF(n_clusters=2, weighting="unit", cluster="features").fit(counts)

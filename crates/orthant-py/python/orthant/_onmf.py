@@ -99,10 +99,11 @@ class ONMF(Clustering):
         overlap, such as groups of pixels or voxels, `labels_` has an entry for each feature, and there is
         no `predict`.
 
-    weighting : {"tf-idf", "unit"}, sequence of them or None, default=None
-        What happens to X first, in order, also as "tf-idf,unit": rare features count more, or every sample is
-        divided by its norm. New samples are weighted by what was learned in the fit; factors and errors are of
-        the weighted data. The weighted data are a copy.
+    weighting : {"tf-idf", "unit", "cpm", "log1p"}, sequence of them or None, default=None
+        What happens to X first, in order, also as "tf-idf,unit": rare features count more ("tf-idf"), every sample
+        is divided by its norm ("unit") or made to sum to a million ("cpm"), entries become ``log(1 + x)``
+        ("log1p"). New samples are weighted by what was learned in the fit; factors and errors are of the weighted
+        data. The weighted data are a copy.
 
     alpha : float, default=None
         Parameter of "onp-mf": the step of the multipliers; None is the paper's.

@@ -45,7 +45,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
     certificate : {"singular", "quick", "thorough"}, default="singular"
         Work on `lower_bound_`, as in `ONMF`.
 
-    weighting : {"tf-idf", "unit"}, sequence of them or None, default=None
+    weighting : {"tf-idf", "unit", "cpm", "log1p"}, sequence of them or None, default=None
         What happens to X first, as in `ONMF`.
 
     random_state : int, RandomState instance or None, default=0

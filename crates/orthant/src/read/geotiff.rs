@@ -53,7 +53,8 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
             source.fault(Place::Whole, format!("claims {height} x {width} pixels, more than it can hold"))
         );
     }
-    source.check_room(u128::from(pixels) * 8, options)?;
+    // A byte each at least; how much it really is shows when it has been unpacked.
+    source.check_room(u128::from(pixels), options)?;
     let nodata = nodata(&mut decoder);
     let mut pages = Vec::new();
     let mut others = 0;
