@@ -18,7 +18,8 @@ impl<T: Real, const S: usize> Kernel for Read<'_, T, S> {
         while at + 2 * L <= length {
             for s in 0..S {
                 for half in 0..2 {
-                    let vector: [T; L] = load(self.0, s * length + at + half * L);
+                    // SAFETY: of S streams of `length` each, the s-th, in which two vectors are left.
+                    let vector: [T; L] = unsafe { load(self.0, s * length + at + half * L) };
                     for l in 0..L {
                         sums[s][half][l] = sums[s][half][l].add(vector[l]);
                     }

@@ -189,6 +189,7 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> K::Out {
         // SAFETY: `level` returns these only after the CPU was asked for every feature enabled there.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { run_avx512(kernel) },
+        // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { run_avx2(kernel) },
         Level::Baseline => run_baseline(kernel),
@@ -227,20 +228,32 @@ impl<T> std::ops::DerefMut for Aligned<T> {
     }
 }
 
-/// `L` consecutive numbers from position `at`.
+/// Whether `length` numbers are `rows` rows of `pitch`, or more. Kernels ask this once, of all that they are given, and
+/// then walk along the rows unchecked: no position within them overflows.
 #[inline(always)]
-fn load<T: Copy, const L: usize>(x: &[T], at: usize) -> [T; L] {
+fn holds(length: usize, rows: usize, pitch: usize) -> bool {
+    rows.checked_mul(pitch).is_some_and(|needed| needed <= length)
+}
+
+/// `L` consecutive numbers from position `at`.
+///
+/// # Safety
+/// `at + L <= x.len()`.
+#[inline(always)]
+unsafe fn load<T: Copy, const L: usize>(x: &[T], at: usize) -> [T; L] {
     debug_assert!(at + L <= x.len());
-    // SAFETY: callers stay within the slice: they walk by the lengths that were checked where matrices are packed
-    // (`Points::pack`), opened (`Csr::new`, `Dense::new`) or multiplied (`tall`).
+    // SAFETY: within the slice, as promised; an array may lie anywhere when it is read unaligned.
     unsafe { x.as_ptr().add(at).cast::<[T; L]>().read_unaligned() }
 }
 
 /// Writes `L` consecutive numbers from position `at`.
+///
+/// # Safety
+/// `at + L <= x.len()`.
 #[inline(always)]
-fn put<T: Real, const L: usize>(x: &mut [T], at: usize, values: [T; L]) {
+unsafe fn put<T: Real, const L: usize>(x: &mut [T], at: usize, values: [T; L]) {
     debug_assert!(at + L <= x.len());
-    // SAFETY: as for `load`.
+    // SAFETY: as for `load`; numbers need not be dropped.
     unsafe { x.as_mut_ptr().add(at).cast::<[T; L]>().write_unaligned(values) }
 }
 
@@ -256,9 +269,13 @@ fn last<T: Real, const L: usize>(new: usize) -> [T; L] {
 
 /// The L numbers before position `end` times a mask from [`last`]: those that an earlier vector has had already are
 /// zero. (Multiplied, because a choice for each number became a jump for each.)
+///
+/// # Safety
+/// `L <= end` and `end <= x.len()`.
 #[inline(always)]
-fn load_last<T: Real, const L: usize, const FMA: bool>(x: &[T], end: usize, mask: &[T; L]) -> [T; L] {
-    let mut vector: [T; L] = load(x, end - L);
+unsafe fn load_last<T: Real, const L: usize, const FMA: bool>(x: &[T], end: usize, mask: &[T; L]) -> [T; L] {
+    // SAFETY: from `end - L` to `end`.
+    let mut vector: [T; L] = unsafe { load(x, end - L) };
     for l in 0..L {
         vector[l] = T::default().plus::<FMA>(vector[l], mask[l]);
     }
@@ -311,7 +328,9 @@ impl Kernel for Dot<'_> {
         let mut at = 0;
         while at + 4 * L <= n {
             for (p, sum) in sums.iter_mut().enumerate() {
-                let (a, b): ([f64; L], [f64; L]) = (load(x, at + p * L), load(y, at + p * L));
+                let at = at + p * L;
+                // SAFETY: p < 4, and n is the shorter length.
+                let (a, b): ([f64; L], [f64; L]) = unsafe { (load(x, at), load(y, at)) };
                 for l in 0..L {
                     sum[l] = sum[l].plus::<FMA>(a[l], b[l]);
                 }

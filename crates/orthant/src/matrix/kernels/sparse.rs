@@ -6,7 +6,7 @@
 //! the transposed copy the sums of features; neither writes to a place that another row writes to.
 
 use super::dense::NOWHERE;
-use super::{Aligned, Kernel, Real, load, put, vector};
+use super::{Aligned, Kernel, Real, holds, load, put, vector};
 use crate::matrix::{Csr, Index, Mat};
 
 /// Rows of a skinny matrix, padded with zeros to whole vectors of this machine.
@@ -28,6 +28,12 @@ impl<A: Real> Packed<A> {
         let mut packed = Packed { rows: Aligned::zeros(count * pitch), pitch, width };
         packed.fill(data, scale);
         packed
+    }
+
+    /// Whether it has `count` rows that whole vectors of L numbers cover.
+    #[inline(always)]
+    fn covers<const L: usize>(&self, count: usize) -> bool {
+        self.pitch >= self.width && self.pitch.is_multiple_of(L) && holds(self.rows.len(), count, self.pitch)
     }
 
     /// Other numbers for the same shape; what pads the rows stays zero.
@@ -52,16 +58,19 @@ pub(crate) struct Product<'a, 'd, T: Clone, I: Clone, A = f64> {
 }
 
 /// Adds x times Q vectors of u from position `at` on.
+///
+/// # Safety
+/// `at + Q·L <= u.len()`.
 #[inline(always)]
-fn add_row<A: Real, const L: usize, const FMA: bool, const Q: usize>(
+unsafe fn add_row<A: Real, const L: usize, const FMA: bool, const Q: usize>(
     sums: &mut [[A; L]; Q],
     x: A,
     u: &[A],
     at: usize,
 ) {
     for q in 0..Q {
-        // In range: `Csr::new` has checked every column, and rows of `u` are padded to whole vectors.
-        let vector: [A; L] = load(u, at + q * L);
+        // SAFETY: the q-th of Q vectors.
+        let vector: [A; L] = unsafe { load(u, at + q * L) };
         for l in 0..L {
             sums[q][l] = sums[q][l].plus::<FMA>(x, vector[l]);
         }
@@ -71,8 +80,19 @@ fn add_row<A: Real, const L: usize, const FMA: bool, const Q: usize>(
 /// Q vectors of columns for one row, with W sums of each side by side: entry after entry into the same
 /// sum would wait for the multiplication before. What the last vector has too much goes over into `out`, as far as it
 /// reaches: a copy of fewer numbers would be a call for each row.
+///
+/// # Safety
+/// From each column times `pitch` on, `u` holds Q·L numbers.
 #[inline(always)]
-fn gather<T: Real, I: Index, A: Real, const L: usize, const FMA: bool, const Q: usize, const W: usize>(
+unsafe fn gather<
+    T: Real,
+    I: Index,
+    A: Real,
+    const L: usize,
+    const FMA: bool,
+    const Q: usize,
+    const W: usize,
+>(
     columns: &[I],
     values: &[T],
     u: &[A],
@@ -82,13 +102,16 @@ fn gather<T: Real, I: Index, A: Real, const L: usize, const FMA: bool, const Q: 
     let mut sums = [[[A::default(); L]; Q]; W];
     let entries = columns.len().min(values.len());
     let whole = entries / W * W;
-    for at in whole..entries {
-        add_row::<A, L, FMA, Q>(&mut sums[0], A::of(values[at].into()), u, columns[at].at() * pitch);
-    }
-    for at in (0..whole).step_by(W) {
-        let (c, x): ([I; W], [T; W]) = (load(columns, at), load(values, at));
-        for way in 0..W {
-            add_row::<A, L, FMA, Q>(&mut sums[way], A::of(x[way].into()), u, c[way].at() * pitch);
+    // SAFETY: for rows of `u` as promised; W entries follow each `at`, since both slices are `entries` ≥ `whole` long.
+    unsafe {
+        for at in whole..entries {
+            add_row::<A, L, FMA, Q>(&mut sums[0], A::of(values[at].into()), u, columns[at].at() * pitch);
+        }
+        for at in (0..whole).step_by(W) {
+            let (c, x): ([I; W], [T; W]) = (load(columns, at), load(values, at));
+            for way in 0..W {
+                add_row::<A, L, FMA, Q>(&mut sums[way], A::of(x[way].into()), u, c[way].at() * pitch);
+            }
         }
     }
     for q in 0..Q {
@@ -128,6 +151,7 @@ impl<T: Real, I: Index, A: Real> Kernel for Product<'_, '_, T, I, A> {
         if *width == 0 {
             return;
         }
+        assert!(u.covers::<L>(x.features()));
         for p in 0..out.len() / *width {
             let (columns, values) = x.point(from + list.map_or(p, |list| list[p] as usize));
             let mut c = 0;
@@ -138,12 +162,16 @@ impl<T: Real, I: Index, A: Real> Kernel for Product<'_, '_, T, I, A> {
                 let (begin, end) = (p * *width + c, p * *width + c + vectors * L);
                 let end = end.min(out.len());
                 let out = &mut out[begin..end];
-                match vectors {
-                    1 => gather::<T, I, A, L, FMA, 1, 4>(columns, values, u, *pitch, out),
-                    2 => gather::<T, I, A, L, FMA, 2, 4>(columns, values, u, *pitch, out),
-                    3 => gather::<T, I, A, L, FMA, 3, 2>(columns, values, u, *pitch, out),
-                    4 => gather::<T, I, A, L, FMA, 4, 2>(columns, values, u, *pitch, out),
-                    _ => gather::<T, I, A, L, FMA, 8, 1>(columns, values, u, *pitch, out),
+                // SAFETY: `Csr` holds only columns below `features`, and as many rows of `u` were asked for; c and so
+                // many vectors more are at most its pitch, which is a multiple of L no smaller than the width.
+                unsafe {
+                    match vectors {
+                        1 => gather::<T, I, A, L, FMA, 1, 4>(columns, values, u, *pitch, out),
+                        2 => gather::<T, I, A, L, FMA, 2, 4>(columns, values, u, *pitch, out),
+                        3 => gather::<T, I, A, L, FMA, 3, 2>(columns, values, u, *pitch, out),
+                        4 => gather::<T, I, A, L, FMA, 4, 2>(columns, values, u, *pitch, out),
+                        _ => gather::<T, I, A, L, FMA, 8, 1>(columns, values, u, *pitch, out),
+                    }
                 }
                 c += vectors * L;
             }
@@ -166,8 +194,11 @@ pub(crate) struct SumRows<'a, 'd, T: Clone, I: Clone> {
 }
 
 /// Q vectors of columns for each of W rows.
+///
+/// # Safety
+/// From each column of the rows times `pitch` on, `u` holds Q·L numbers.
 #[inline(always)]
-fn gather_rows<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize, const W: usize>(
+unsafe fn gather_rows<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize, const W: usize>(
     rows: [(&[I], &[T]); W],
     u: &[f64],
     pitch: usize,
@@ -182,12 +213,16 @@ fn gather_rows<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usiz
     for at in 0..common {
         for way in 0..W {
             let (columns, values) = both[way];
-            add_row::<f64, L, FMA, Q>(&mut sums[way], values[at].into(), u, columns[at].at() * pitch);
+            // SAFETY: as promised for every column.
+            unsafe {
+                add_row::<f64, L, FMA, Q>(&mut sums[way], values[at].into(), u, columns[at].at() * pitch);
+            }
         }
     }
     for way in 0..W {
         for (c, &x) in rows[way].0.iter().zip(rows[way].1).skip(common) {
-            add_row::<f64, L, FMA, Q>(&mut sums[way], x.into(), u, c.at() * pitch);
+            // SAFETY: as above.
+            unsafe { add_row::<f64, L, FMA, Q>(&mut sums[way], x.into(), u, c.at() * pitch) };
         }
     }
     sums
@@ -199,6 +234,7 @@ impl<T: Real, I: Index> SumRows<'_, '_, T, I> {
     fn columns<const L: usize, const FMA: bool, const Q: usize, const W: usize>(&mut self, c: usize) {
         let SumRows { transposed, from, order, window, u, out } = self;
         let (width, count) = (u.width, out.len() / u.width);
+        assert!(u.covers::<L>(transposed.features()) && c + Q * L <= u.pitch);
         let end = (c + Q * L).min(width);
         let mut at = 0;
         while at < count {
@@ -210,7 +246,8 @@ impl<T: Real, I: Index> SumRows<'_, '_, T, I> {
                 let rows: [usize; W] =
                     std::array::from_fn(|way| at + order[at + (first + way).min(size - 1)] as usize);
                 let entries = rows.map(|row| transposed.point(*from + row));
-                let sums = gather_rows::<T, I, L, FMA, Q, W>(entries, &u.rows[c..], u.pitch);
+                // SAFETY: `Csr` holds only columns below `features`: the assertion above is about their rows of `u`.
+                let sums = unsafe { gather_rows::<T, I, L, FMA, Q, W>(entries, &u.rows[c..], u.pitch) };
                 for way in 0..W {
                     let out = &mut out[rows[way] * width + c..rows[way] * width + end];
                     for (l, out) in out.iter_mut().enumerate() {
@@ -309,7 +346,7 @@ impl<T: Real, I: Index> Kernel for AddOne<'_, '_, T, I> {
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
         let AddOne { x, from, scale, to, factor, starts, width, sums } = self;
-        assert!(sums.len() >= x.features() * width);
+        assert!(holds(sums.len(), x.features(), width));
         for (at, (&to, &factor)) in to.iter().zip(factor).enumerate() {
             if to as usize >= width {
                 continue;
@@ -317,10 +354,12 @@ impl<T: Real, I: Index> Kernel for AddOne<'_, '_, T, I> {
             let (columns, values) = x.point(from + at / starts);
             for (c, &x) in columns.iter().zip(values) {
                 let x: f64 = x.into();
-                // In range: `Csr::new` has checked every column, and the length was checked above.
                 let at = c.at() * width + to as usize;
-                let [sum]: [f64; 1] = load(sums, at);
-                put(sums, at, [sum.plus::<FMA>(x * scale, factor)]);
+                // SAFETY: `Csr` holds only columns below `features`, for which there are rows of `width` > `to`.
+                unsafe {
+                    let [sum]: [f64; 1] = load(sums, at);
+                    put(sums, at, [sum.plus::<FMA>(x * scale, factor)]);
+                }
             }
         }
     }
@@ -339,8 +378,11 @@ pub(crate) struct Add<'a, 'd, T: Clone, I: Clone> {
 }
 
 /// Q vectors of columns from `column` on, for all entries of a point: what they are multiplied with stays in registers.
+///
+/// # Safety
+/// `b` is a row of `width` numbers, `sums` holds one for each column of the point, and `column + Q·L <= width`.
 #[inline(always)]
-fn scatter<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize>(
+unsafe fn scatter<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize>(
     (columns, values): (&[I], &[T]),
     scale: f64,
     b: &[f64],
@@ -350,18 +392,21 @@ fn scatter<T: Real, I: Index, const L: usize, const FMA: bool, const Q: usize>(
 ) {
     let mut vectors = [[0.0f64; L]; Q];
     for q in 0..Q {
-        vectors[q] = load(b, column + q * L);
+        // SAFETY: the q-th vector from `column` on in a row.
+        vectors[q] = unsafe { load(b, column + q * L) };
     }
     for (c, &x) in columns.iter().zip(values) {
         let x: f64 = x.into();
         for q in 0..Q {
-            // In range: `Csr::new` has checked every column, and the length was checked by who calls this.
             let at = c.at() * width + column + q * L;
-            let mut sum: [f64; L] = load(sums, at);
-            for l in 0..L {
-                sum[l] = sum[l].plus::<FMA>(x * scale, vectors[q][l]);
+            // SAFETY: the same vector in the row of this column.
+            unsafe {
+                let mut sum: [f64; L] = load(sums, at);
+                for l in 0..L {
+                    sum[l] = sum[l].plus::<FMA>(x * scale, vectors[q][l]);
+                }
+                put(sums, at, sum);
             }
-            put(sums, at, sum);
         }
     }
 }
@@ -373,7 +418,7 @@ impl<T: Real, I: Index> Kernel for Add<'_, '_, T, I> {
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
         let Add { x, from, scale, b, width, sums } = self;
-        assert!(sums.len() >= x.features() * width);
+        assert!(holds(sums.len(), x.features(), width));
         if width == 0 {
             return;
         }
@@ -382,22 +427,26 @@ impl<T: Real, I: Index> Kernel for Add<'_, '_, T, I> {
             let mut column = 0;
             while column < width {
                 let left = width - column;
-                if left >= 3 * L {
-                    scatter::<T, I, L, FMA, 3>(entries, scale, b, sums, width, column);
-                    column += 3 * L;
-                } else if left >= 2 * L {
-                    scatter::<T, I, L, FMA, 2>(entries, scale, b, sums, width, column);
-                    column += 2 * L;
-                } else if left >= L {
-                    scatter::<T, I, L, FMA, 1>(entries, scale, b, sums, width, column);
-                    column += L;
-                } else if left >= 2 {
-                    scatter::<T, I, 2, FMA, 1>(entries, scale, b, sums, width, column);
-                    column += 2;
-                } else {
-                    scatter::<T, I, 1, FMA, 1>(entries, scale, b, sums, width, column);
-                    column += 1;
-                }
+                // SAFETY: `Csr` holds only columns below `features`, for which there are rows of `width` in `sums`;
+                // no more vectors are taken than are left of a row.
+                column += unsafe {
+                    if left >= 3 * L {
+                        scatter::<T, I, L, FMA, 3>(entries, scale, b, sums, width, column);
+                        3 * L
+                    } else if left >= 2 * L {
+                        scatter::<T, I, L, FMA, 2>(entries, scale, b, sums, width, column);
+                        2 * L
+                    } else if left >= L {
+                        scatter::<T, I, L, FMA, 1>(entries, scale, b, sums, width, column);
+                        L
+                    } else if left >= 2 {
+                        scatter::<T, I, 2, FMA, 1>(entries, scale, b, sums, width, column);
+                        2
+                    } else {
+                        scatter::<T, I, 1, FMA, 1>(entries, scale, b, sums, width, column);
+                        1
+                    }
+                };
             }
         }
     }
@@ -423,7 +472,7 @@ impl<T: Real, I: Index> Kernel for DotOne<'_, '_, T, I> {
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
         let DotOne { x, from, scale, to, u, width, out } = self;
-        assert!(u.len() >= x.features() * width);
+        assert!(holds(u.len(), x.features(), width));
         for (p, (&to, out)) in to.iter().zip(out).enumerate() {
             if to as usize >= width {
                 *out = 0.0;
@@ -435,21 +484,20 @@ impl<T: Real, I: Index> Kernel for DotOne<'_, '_, T, I> {
             let mut sums = [[[0.0f64; 1]; 1]; WAYS];
             let entries = columns.len().min(values.len());
             let whole = entries / WAYS * WAYS;
-            // In range: `Csr::new` has checked every column, and the length was checked above.
-            for at in whole..entries {
-                let x: f64 = values[at].into();
-                add_row::<f64, 1, FMA, 1>(&mut sums[0], x * scale, u, columns[at].at() * width + to as usize);
-            }
-            for at in (0..whole).step_by(WAYS) {
-                let (c, x): ([I; WAYS], [T; WAYS]) = (load(columns, at), load(values, at));
-                for way in 0..WAYS {
-                    let x: f64 = x[way].into();
-                    add_row::<f64, 1, FMA, 1>(
-                        &mut sums[way],
-                        x * scale,
-                        u,
-                        c[way].at() * width + to as usize,
-                    );
+            let to = to as usize;
+            // SAFETY: `Csr` holds only columns below `features`, for which there are rows of `width` > `to`; WAYS entries
+            // follow each `at`.
+            unsafe {
+                for at in whole..entries {
+                    let x: f64 = values[at].into();
+                    add_row::<f64, 1, FMA, 1>(&mut sums[0], x * scale, u, columns[at].at() * width + to);
+                }
+                for at in (0..whole).step_by(WAYS) {
+                    let (c, x): ([I; WAYS], [T; WAYS]) = (load(columns, at), load(values, at));
+                    for way in 0..WAYS {
+                        let x: f64 = x[way].into();
+                        add_row::<f64, 1, FMA, 1>(&mut sums[way], x * scale, u, c[way].at() * width + to);
+                    }
                 }
             }
             let [[[a]], [[b]], [[c]], [[d]]] = sums;

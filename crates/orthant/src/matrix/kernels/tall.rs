@@ -4,7 +4,7 @@
 //! Rows are rarely whole vectors long. `Gram` loads vectors past a row's end into the next row and drops
 //! the lanes beyond; only the last rows, where that would leave the array, go one number at a time.
 
-use super::{Kernel, Real, load, put, run};
+use super::{Kernel, Real, holds, load, put, run};
 use crate::matrix::Mat;
 
 /// `gram += Σ aᵢbⱼ` over rows a, b of k numbers.
@@ -30,12 +30,18 @@ fn gram_tile<const L: usize, const FMA: bool, const I: usize, const J: usize>(
     j: usize,
 ) {
     let mut sums = [[[0.0f64; L]; J]; I];
+    if let Some(last) = rows.checked_sub(1) {
+        assert!(last * g.l + j + J * L <= g.b.len() && last * g.k + i + I <= g.a.len());
+    }
     for f in 0..rows {
         let mut vectors = [[0.0; L]; J];
-        for q in 0..J {
-            vectors[q] = load(g.b, f * g.l + j + q * L);
-        }
-        let a: [f64; I] = load(g.a, f * g.k + i);
+        // SAFETY: what the last row loads is within the slices, as asserted; rows before it load from before that.
+        let a: [f64; I] = unsafe {
+            for q in 0..J {
+                vectors[q] = load(g.b, f * g.l + j + q * L);
+            }
+            load(g.a, f * g.k + i)
+        };
         for p in 0..I {
             for q in 0..J {
                 for t in 0..L {
@@ -84,7 +90,7 @@ impl Kernel for Gram<'_> {
             return;
         }
         let all = self.a.len() / k;
-        assert!(self.b.len() >= all * l && self.gram.len() >= k * l);
+        assert!(holds(self.b.len(), all, l) && holds(self.gram.len(), k, l));
         // The last vector of a row may reach 2L − 1 numbers past the row's end.
         let whole = all.saturating_sub((2 * L).div_ceil(l));
         let mut j = 0;
@@ -119,9 +125,13 @@ pub(crate) struct Times<'a> {
 }
 
 /// Rows f to f + 3 and the vectors of columns from each j on.
+///
+/// # Safety
+/// `a` holds these rows of k numbers, `padded` k rows of `pitch`, each j + L is at most `pitch`, and from there in row
+/// f + 3 of `out` L numbers follow.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the shapes of three arrays")]
-fn times_tile<const L: usize, const FMA: bool, const J: usize>(
+unsafe fn times_tile<const L: usize, const FMA: bool, const J: usize>(
     a: &[f64],
     k: usize,
     padded: &[f64],
@@ -135,10 +145,12 @@ fn times_tile<const L: usize, const FMA: bool, const J: usize>(
     for i in 0..k {
         let mut vectors = [[0.0f64; L]; J];
         for q in 0..J {
-            vectors[q] = load(padded, i * pitch + j[q]);
+            // SAFETY: a vector of row i < k.
+            vectors[q] = unsafe { load(padded, i * pitch + j[q]) };
         }
         for p in 0..4 {
-            let [x]: [f64; 1] = load(a, (f + p) * k + i);
+            // SAFETY: number i < k of one of the four rows.
+            let [x]: [f64; 1] = unsafe { load(a, (f + p) * k + i) };
             for q in 0..J {
                 for t in 0..L {
                     sums[p][q][t] = sums[p][q][t].plus::<FMA>(x, vectors[q][t]);
@@ -148,7 +160,8 @@ fn times_tile<const L: usize, const FMA: bool, const J: usize>(
     }
     for p in 0..4 {
         for q in 0..J {
-            put(out, (f + p) * l + j[q], sums[p][q]);
+            // SAFETY: no further on than in row f + 3.
+            unsafe { put(out, (f + p) * l + j[q], sums[p][q]) };
         }
     }
 }
@@ -170,7 +183,7 @@ impl Kernel for Times<'_> {
             padded[i * pitch..i * pitch + l].copy_from_slice(&r[i * l..(i + 1) * l]);
         }
         let all = a.len() / k;
-        assert!(out.len() >= all * l);
+        assert!(holds(out.len(), all, l));
         // Four rows at a time use every vector of r four times. A row's last vector reaches back into the one before it;
         // of rows shorter than a vector it reaches into the next row, which is written after it, and only at the end of
         // all rows there is no room for that.
@@ -178,14 +191,18 @@ impl Kernel for Times<'_> {
         while f + 4 <= all && (f + 3) * l + l.max(L) <= out.len() {
             let last = l.saturating_sub(L);
             let mut j = 0;
-            while l - j > 2 * L {
-                times_tile::<L, FMA, 2>(a, k, &padded, pitch, l, out, f, [j, j + L]);
-                j += 2 * L;
-            }
-            if l - j > L {
-                times_tile::<L, FMA, 2>(a, k, &padded, pitch, l, out, f, [j, last]);
-            } else {
-                times_tile::<L, FMA, 1>(a, k, &padded, pitch, l, out, f, [last]);
+            // SAFETY: four rows are left of `a` and of `out`, and after the last one's beginning there is room for a
+            // vector even where l < L. `padded` was made above; every vector ends at max(l, L) ≤ `pitch` at the latest.
+            unsafe {
+                while l - j > 2 * L {
+                    times_tile::<L, FMA, 2>(a, k, &padded, pitch, l, out, f, [j, j + L]);
+                    j += 2 * L;
+                }
+                if l - j > L {
+                    times_tile::<L, FMA, 2>(a, k, &padded, pitch, l, out, f, [j, last]);
+                } else {
+                    times_tile::<L, FMA, 1>(a, k, &padded, pitch, l, out, f, [last]);
+                }
             }
             f += 4;
         }

@@ -35,6 +35,7 @@ fn run_form<K: Kernel>(form: &str, kernel: K) -> K::Out {
         // SAFETY: `forms` lists only what the machine has.
         #[cfg(target_arch = "x86_64")]
         "avx2" => unsafe { run_avx2(kernel) },
+        // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         "avx512" => unsafe { run_avx512(kernel) },
         _ => run_baseline(kernel),
@@ -300,6 +301,110 @@ fn sparse_kernels_equal_plain_loops() {
             }
         }
     }
+}
+
+/// Rows of a transposed copy may be as unequal as words are: none, a few or all of the points.
+fn sums_over_features_match<T: Real>() {
+    // Thirds: every addition rounds, so that only the same order gives the same bits.
+    let thirds = |count, seed| numbers(count, seed).iter().map(|x| x / 3.0 + 0.1).collect::<Vec<f64>>();
+    let points = 60;
+    for features in [1, 3, 77, 300] {
+        let (mut offsets, mut columns, mut values) = (vec![0usize], vec![], vec![]);
+        let x = thirds(points * features, 14);
+        for p in 0..points {
+            for f in 0..features {
+                let there = match f % 5 {
+                    0 => p % 31 == f % 31,
+                    1 => true,
+                    2 => false,
+                    _ => (p * 7 + f * 3) % 11 < f % 4,
+                };
+                if there && p % 13 != 5 {
+                    columns.push(f as i32);
+                    values.push(T::of(x[p * features + f]));
+                }
+            }
+            offsets.push(values.len());
+        }
+        let csr = Csr::new(features, offsets, columns, values).unwrap();
+        let transposed = csr.transposed();
+        for (window, width) in (1..=40).flat_map(|width| [(32, width), (256, width)]) {
+            let mut order = vec![];
+            for from in (0..features).step_by(window) {
+                let mut rows: Vec<usize> = (from..(from + window).min(features)).collect();
+                rows.sort_by_key(|&f| std::cmp::Reverse(transposed.point(f).0.len()));
+                order.extend(rows.iter().map(|f| (f - from) as u8));
+            }
+            let b = thirds(points * width, 15);
+            let u: sparse::Packed = sparse::Packed::from_rows(&b, width, 0.25);
+            for form in forms() {
+                let mut added = vec![0.0; features * width];
+                let add = sparse::Add { x: &csr, from: 0, scale: 0.25, b: &b, width, sums: &mut added };
+                run_form(form, add);
+                // In two parts, as two threads would.
+                let mut sums = vec![f64::NAN; features * width];
+                let border = window.min(features);
+                let (first, second) = sums.split_at_mut(border * width);
+                for (from, out) in [(0, first), (border, second)] {
+                    let order = &order[from..];
+                    run_form(
+                        form,
+                        sparse::SumRows { transposed: &transposed, from, order, window, u: &u, out },
+                    );
+                }
+                let bits = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&sums), bits(&added), "{form}: {features} features, width {width}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_over_features_equal_those_over_points_to_the_bit() {
+    sums_over_features_match::<f32>();
+    sums_over_features_match::<f64>();
+}
+
+/// Nothing is read or written beyond an array that is too short: a kernel refuses it before it begins.
+#[test]
+fn arrays_that_are_too_short_are_refused() {
+    fn refused<K: Kernel>(what: &str, kernel: K) {
+        let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(kernel)));
+        assert!(told.is_err(), "{what}");
+    }
+    let (points, features, width) = (6, 70, 3);
+    let x = numbers(points * features, 16);
+    let packed = |rows: usize, cols: usize| {
+        dense::Packed::<f64>::new(&Mat { rows, cols, data: numbers(rows * cols, 17) }, 1.0)
+    };
+    let (few, wide, fitting) = (packed(40, width), packed(69, 30), packed(features, width));
+    let mut out = vec![0.0; points * 30];
+    for (what, u, room) in [
+        ("shorter columns", &few, points * width),
+        ("fewer rows", &wide, points * 30),
+        ("no room for a score", &fitting, points * width - 1),
+    ] {
+        refused(what, dense::Scores { x: &x, features, list: None, u, out: &mut out[..room] });
+    }
+    let (u, list) = (&fitting, Some(&[points as u32][..]));
+    refused("a point that is not there", dense::Scores { x: &x, features, list, u, out: &mut out });
+    let (mut to, mut strength) = (vec![0; points], vec![0.0; points]);
+    let (to, strength) = (&mut to[..], &mut strength[..]);
+    refused("nearest", dense::Nearest { x: &x, features, u: &few, tie: 0.0, to, strength });
+    let (b, sums) = (&x[..points * width - 1], &mut out[..]);
+    refused("a factor is missing", dense::Sum { x: &x[..points * 9], features: 9, b, width, sums });
+
+    let csr = Csr::<f64, i32>::new(features, vec![0, 1, 2], vec![0, 69], vec![1.0, 2.0]).unwrap();
+    let u: sparse::Packed = sparse::Packed::from_rows(&x[..69 * width], width, 1.0);
+    refused("a row is missing", sparse::Product { x: &csr, from: 0, list: None, u: &u, out: &mut out[..6] });
+    let (turned, order, out) = (csr.transposed(), &[0u8; 70][..], &mut vec![0.0; features * width][..]);
+    let u: sparse::Packed = sparse::Packed::from_rows(&x[..width], width, 1.0);
+    refused("a point", sparse::SumRows { transposed: &turned, from: 0, order, window: 1, u: &u, out });
+    let (b, sums) = (&x[..2 * width], &mut out[..features * width - 1]);
+    refused("a sum", sparse::Add { x: &csr, from: 0, scale: 1.0, b, width, sums });
+    let gram = &mut [0.0; 9][..];
+    refused("a row of b", tall::Gram { a: &x[..60], k: 3, b: &x[..59], l: 3, gram });
+    refused("a row of the product", tall::Times { a: &x[..60], k: 3, r: &x[..9], l: 3, out: &mut out[..59] });
 }
 
 #[test]

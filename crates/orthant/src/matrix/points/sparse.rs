@@ -9,8 +9,13 @@ use crate::error::{Error, Result};
 use crate::matrix::kernels::{Real, run, sparse, vector};
 use crate::matrix::{Mat, room, threads};
 
+mod sealed {
+    /// Kernels rely on what [`super::Index`] says without checking again: nobody else implements it.
+    pub trait Sealed {}
+}
+
 /// A column index: 32 or 64 bits, as scipy writes them.
-pub trait Index: Copy + Send + Sync + std::fmt::Debug + PartialEq + Sized + 'static {
+pub trait Index: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + PartialEq + Sized + 'static {
     /// As a position in memory. Only called on indices that were checked to be in range.
     fn at(self) -> usize;
     /// Whether the index lies in `0..features`.
@@ -22,7 +27,7 @@ pub trait Index: Copy + Send + Sync + std::fmt::Debug + PartialEq + Sized + 'sta
 }
 
 macro_rules! index {
-    ($($t:ty, $any:ident);*) => { $(impl Index for $t {
+    ($($t:ty, $any:ident);*) => { $(impl sealed::Sealed for $t {} impl Index for $t {
         #[inline(always)]
         fn at(self) -> usize { self as usize }
         #[inline(always)]
@@ -163,8 +168,14 @@ impl<'a, T: Copy, I: Index> Csr<'a, T, I> {
         }
     }
 
-    /// Features as points: an owned transposed copy.
+    /// Whether an index can name every one of so many.
+    fn names(count: usize) -> bool {
+        I::from_position(count).at() == count
+    }
+
+    /// Features as points: an owned transposed copy. Panics if there are more points than an index can name.
     pub fn transposed(&self) -> Csr<'static, T, I> {
+        assert!(Self::names(self.points), "{} points are too many for these indices", self.points);
         let mut offsets = vec![0usize; self.features + 1];
         for c in self.columns.iter() {
             offsets[c.at() + 1] += 1;
@@ -308,9 +319,8 @@ impl<T: Real, I: Index> Points for Csr<'_, T, I> {
     }
 
     fn turned(&self, rows: Range<usize>) -> Option<Box<dyn Turned>> {
-        // An index must also be able to name every point.
-        let fits = I::from_position(rows.len()).at() == rows.len();
-        fits.then(|| Box::new(TurnedRows::new(self.range(rows).transposed())) as Box<dyn Turned>)
+        Self::names(rows.len())
+            .then(|| Box::new(TurnedRows::new(self.range(rows).transposed())) as Box<dyn Turned>)
     }
 
     fn look(&self, rows: Range<usize>) -> Seen {

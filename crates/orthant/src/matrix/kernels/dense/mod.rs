@@ -4,12 +4,14 @@
 //! at a time, so that every number loaded is used several times. Many columns (restarts side by
 //! side) or very short points: a vector of columns at a time, no horizontal sums.
 
+mod alone;
 mod sums;
 
+pub(crate) use alone::{Digest, DotOne, Extend, Extent, Left, Norm2};
 pub(crate) use sums::{NOWHERE, Sum, SumOne};
 
 use super::{
-    Aligned, Kernel, Real, first_largest, lanes, last, load, load_last, prefetch, put, sums_of_lanes,
+    Aligned, Kernel, Real, first_largest, holds, last, load, load_last, prefetch, put, sums_of_lanes,
 };
 use crate::matrix::Mat;
 
@@ -50,6 +52,19 @@ impl<T: Real> Packed<T> {
             Packed::Dots { rows, pitch, width }
         }
     }
+
+    /// Whether points of so many features can be multiplied with it in vectors of L numbers.
+    #[inline(always)]
+    fn fits<const L: usize>(&self, features: usize) -> bool {
+        match self {
+            Packed::Dots { rows, pitch, width } => {
+                features >= L && *pitch >= features && holds(rows.len(), *width, *pitch)
+            }
+            Packed::Outer { rows, pitch, width } => {
+                *pitch >= *width && pitch.is_multiple_of(L) && holds(rows.len(), features, *pitch)
+            }
+        }
+    }
 }
 
 /// `out[p, i] = x_pᵀuᵢ` for the points of one block; the scale of the data is in `u`.
@@ -65,8 +80,11 @@ pub(crate) struct Scores<'a, T> {
 }
 
 /// One vector of P points times the same of C columns.
+///
+/// # Safety
+/// `u` holds C rows of `pitch` numbers, and `f + L <= pitch`.
 #[inline(always)]
-fn add_products<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize>(
+unsafe fn add_products<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize>(
     sums: &mut [[[T; L]; C]; P],
     points: [[T; L]; P],
     u: &[T],
@@ -74,7 +92,8 @@ fn add_products<T: Real, const L: usize, const FMA: bool, const P: usize, const 
     f: usize,
 ) {
     for c in 0..C {
-        let column: [T; L] = load(u, c * pitch + f);
+        // SAFETY: a vector of the c-th row.
+        let column: [T; L] = unsafe { load(u, c * pitch + f) };
         for p in 0..P {
             for l in 0..L {
                 sums[p][c][l] = sums[p][c][l].plus::<FMA>(points[p][l], column[l]);
@@ -83,9 +102,12 @@ fn add_products<T: Real, const L: usize, const FMA: bool, const P: usize, const 
     }
 }
 
-/// P points (from the given positions) against C ≤ 8 columns along the features, of which there are at least L.
+/// P points (from the given positions) against C ≤ 8 columns along the features.
+///
+/// # Safety
+/// `L <= features <= pitch`; from each position on `x` holds `features` numbers; `u` holds C rows of `pitch`.
 #[inline(always)]
-fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize>(
+unsafe fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize>(
     x: &[T],
     at: [usize; P],
     features: usize,
@@ -96,19 +118,23 @@ fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize
     let whole = features / L * L;
     let mut points = [[T::default(); L]; P];
     let mut f = 0;
-    while f < whole {
-        for p in 0..P {
-            points[p] = load(x, at[p] + f);
+    // SAFETY: the vectors of a point and of a row from f on end at `features`, or before; so does the last one, which
+    // reaches back.
+    unsafe {
+        while f < whole {
+            for p in 0..P {
+                points[p] = load(x, at[p] + f);
+            }
+            add_products::<T, L, FMA, P, C>(&mut sums, points, u, pitch, f);
+            f += L;
         }
-        add_products::<T, L, FMA, P, C>(&mut sums, points, u, pitch, f);
-        f += L;
-    }
-    if whole < features {
-        let mask = last(features - whole);
-        for p in 0..P {
-            points[p] = load_last::<T, L, FMA>(x, at[p] + features, &mask);
+        if whole < features {
+            let mask = last(features - whole);
+            for p in 0..P {
+                points[p] = load_last::<T, L, FMA>(x, at[p] + features, &mask);
+            }
+            add_products::<T, L, FMA, P, C>(&mut sums, points, u, pitch, features - L);
         }
-        add_products::<T, L, FMA, P, C>(&mut sums, points, u, pitch, features - L);
     }
     let mut totals = [[T::default(); 8]; P];
     for p in 0..P {
@@ -129,8 +155,11 @@ fn columns_at_once(left: usize) -> usize {
 }
 
 /// All columns for 4 points or one, some at a time.
+///
+/// # Safety
+/// As for [`dots`] with `width` columns; and `out` holds P rows of `width` numbers.
 #[inline(always)]
-fn dots_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
+unsafe fn dots_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
     x: &[T],
     at: [usize; P],
     features: usize,
@@ -144,20 +173,26 @@ fn dots_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
     while c < width {
         let (u, out, columns) = (&u[c * pitch..], &mut out[c..], columns_at_once(width - c));
         c += columns;
-        if P == 4 && columns > 3 && !wide {
-            for half in [0, 2] {
-                let (at, out) = ([at[half], at[half + 1]], &mut out[half * width..]);
-                write_tile(tile::<T, L, FMA, 2>(x, at, features, u, pitch, columns), columns, out, width);
+        // SAFETY: no more columns than are left; `u` and `out` begin at the first of them, `out` at that of these points.
+        unsafe {
+            if P == 4 && columns > 3 && !wide {
+                for half in [0, 2] {
+                    let (at, out) = ([at[half], at[half + 1]], &mut out[half * width..]);
+                    write_tile(tile::<T, L, FMA, 2>(x, at, features, u, pitch, columns), columns, out, width);
+                }
+            } else {
+                write_tile(tile::<T, L, FMA, P>(x, at, features, u, pitch, columns), columns, out, width);
             }
-        } else {
-            write_tile(tile::<T, L, FMA, P>(x, at, features, u, pitch, columns), columns, out, width);
         }
     }
 }
 
 /// P points against 1 to 6 columns.
+///
+/// # Safety
+/// As for [`dots`] with so many columns.
 #[inline(always)]
-fn tile<T: Real, const L: usize, const FMA: bool, const P: usize>(
+unsafe fn tile<T: Real, const L: usize, const FMA: bool, const P: usize>(
     x: &[T],
     at: [usize; P],
     features: usize,
@@ -165,37 +200,56 @@ fn tile<T: Real, const L: usize, const FMA: bool, const P: usize>(
     pitch: usize,
     columns: usize,
 ) -> [[T; 8]; P] {
-    match columns {
-        6 => dots::<T, L, FMA, P, 6>(x, at, features, u, pitch),
-        5 => dots::<T, L, FMA, P, 5>(x, at, features, u, pitch),
-        4 => dots::<T, L, FMA, P, 4>(x, at, features, u, pitch),
-        3 => dots::<T, L, FMA, P, 3>(x, at, features, u, pitch),
-        2 => dots::<T, L, FMA, P, 2>(x, at, features, u, pitch),
-        _ => dots::<T, L, FMA, P, 1>(x, at, features, u, pitch),
+    // SAFETY: what it asks for is promised.
+    unsafe {
+        match columns {
+            6 => dots::<T, L, FMA, P, 6>(x, at, features, u, pitch),
+            5 => dots::<T, L, FMA, P, 5>(x, at, features, u, pitch),
+            4 => dots::<T, L, FMA, P, 4>(x, at, features, u, pitch),
+            3 => dots::<T, L, FMA, P, 3>(x, at, features, u, pitch),
+            2 => dots::<T, L, FMA, P, 2>(x, at, features, u, pitch),
+            _ => dots::<T, L, FMA, P, 1>(x, at, features, u, pitch),
+        }
     }
 }
 
 /// The first C numbers of each point, into rows of `width`.
+///
+/// # Safety
+/// From the beginning of each of P rows on, `out` holds C numbers.
 #[inline(always)]
-fn write<T: Real, const P: usize, const C: usize>(totals: [[T; 8]; P], out: &mut [f64], width: usize) {
+unsafe fn write<T: Real, const P: usize, const C: usize>(totals: [[T; 8]; P], out: &mut [f64], width: usize) {
     for p in 0..P {
         let mut scores = [0.0; C];
         for c in 0..C {
             scores[c] = totals[p][c].into();
         }
-        put(out, p * width, scores);
+        // SAFETY: at the beginning of the p-th row.
+        unsafe { put(out, p * width, scores) };
     }
 }
 
+/// What [`tile`] has made of 1 to 6 columns.
+///
+/// # Safety
+/// As for [`write`] with so many columns.
 #[inline(always)]
-fn write_tile<T: Real, const P: usize>(totals: [[T; 8]; P], columns: usize, out: &mut [f64], width: usize) {
-    match columns {
-        6 => write::<T, P, 6>(totals, out, width),
-        5 => write::<T, P, 5>(totals, out, width),
-        4 => write::<T, P, 4>(totals, out, width),
-        3 => write::<T, P, 3>(totals, out, width),
-        2 => write::<T, P, 2>(totals, out, width),
-        _ => write::<T, P, 1>(totals, out, width),
+unsafe fn write_tile<T: Real, const P: usize>(
+    totals: [[T; 8]; P],
+    columns: usize,
+    out: &mut [f64],
+    width: usize,
+) {
+    // SAFETY: what it asks for is promised.
+    unsafe {
+        match columns {
+            6 => write::<T, P, 6>(totals, out, width),
+            5 => write::<T, P, 5>(totals, out, width),
+            4 => write::<T, P, 4>(totals, out, width),
+            3 => write::<T, P, 3>(totals, out, width),
+            2 => write::<T, P, 2>(totals, out, width),
+            _ => write::<T, P, 1>(totals, out, width),
+        }
     }
 }
 
@@ -218,9 +272,12 @@ impl<T> Nearest<'_, T> {
     }
 }
 
-/// All products of P points with up to 8 columns.
+/// All products of P points with 1 to 8 columns.
+///
+/// # Safety
+/// As for [`dots`] with `width` columns.
 #[inline(always)]
-fn products<T: Real, const L: usize, const FMA: bool, const P: usize>(
+unsafe fn products<T: Real, const L: usize, const FMA: bool, const P: usize>(
     x: &[T],
     at: [usize; P],
     features: usize,
@@ -229,9 +286,12 @@ fn products<T: Real, const L: usize, const FMA: bool, const P: usize>(
     width: usize,
 ) -> [[T; 8]; P] {
     let columns = columns_at_once(width);
-    let mut all = tile::<T, L, FMA, P>(x, at, features, u, pitch, columns);
+    // SAFETY: no more columns than there are.
+    let mut all = unsafe { tile::<T, L, FMA, P>(x, at, features, u, pitch, columns) };
     if columns < width {
-        let rest = tile::<T, L, FMA, P>(x, at, features, &u[columns * pitch..], pitch, width - columns);
+        let u = &u[columns * pitch..];
+        // SAFETY: as many as are left, from the first of them on.
+        let rest = unsafe { tile::<T, L, FMA, P>(x, at, features, u, pitch, width - columns) };
         for p in 0..P {
             // Seven or eight columns: four and the others.
             let [a, b, c, d, ..] = rest[p];
@@ -249,7 +309,8 @@ impl<T: Real> Kernel for Nearest<'_, T> {
     fn run<const L: usize, const FMA: bool>(self) {
         let Nearest { x, features, u, tie, to, strength } = self;
         let Packed::Dots { rows, pitch, width } = u else { unreachable!("asked by `can`") };
-        assert!(x.len() >= to.len() * features && strength.len() == to.len() && features >= L && *width <= 8);
+        assert!(holds(x.len(), to.len(), features) && strength.len() == to.len());
+        assert!(u.fits::<L>(features) && matches!(width, 1..=8));
         let mut nowhere = [T::default(); 8];
         for c in *width..8 {
             nowhere[c] = T::of(f64::NEG_INFINITY);
@@ -261,7 +322,8 @@ impl<T: Real> Kernel for Nearest<'_, T> {
             let second = (first + 1).min(to.len() - 1);
             prefetch(x, first * features, 2 * features);
             let at = [first * features, second * features];
-            let mut all = products::<T, L, FMA, 2>(x, at, features, rows, *pitch, *width);
+            // SAFETY: `u` fits, as asserted, and `x` holds as many points as `to`.
+            let mut all = unsafe { products::<T, L, FMA, 2>(x, at, features, rows, *pitch, *width) };
             for (row, p) in [first, second].into_iter().enumerate() {
                 for c in 0..8 {
                     all[row][c] = all[row][c].add(nowhere[c]);
@@ -276,8 +338,11 @@ impl<T: Real> Kernel for Nearest<'_, T> {
 }
 
 /// P points against the first Q vectors of columns of u.
+///
+/// # Safety
+/// From each position on `x` holds `features` numbers; from the beginning of each of `features` rows on, `u` holds Q·L.
 #[inline(always)]
-fn outer<T: Real, const L: usize, const FMA: bool, const P: usize, const Q: usize>(
+unsafe fn outer<T: Real, const L: usize, const FMA: bool, const P: usize, const Q: usize>(
     x: &[T],
     at: [usize; P],
     features: usize,
@@ -288,10 +353,12 @@ fn outer<T: Real, const L: usize, const FMA: bool, const P: usize, const Q: usiz
     for f in 0..features {
         let mut vectors = [[T::default(); L]; Q];
         for q in 0..Q {
-            vectors[q] = load(u, f * pitch + q * L);
+            // SAFETY: the q-th vector of row f < `features`.
+            vectors[q] = unsafe { load(u, f * pitch + q * L) };
         }
         for p in 0..P {
-            let [point]: [T; 1] = load(x, at[p] + f);
+            // SAFETY: number f of a point.
+            let [point]: [T; 1] = unsafe { load(x, at[p] + f) };
             for q in 0..Q {
                 for l in 0..L {
                     sums[p][q][l] = sums[p][q][l].plus::<FMA>(point, vectors[q][l]);
@@ -319,8 +386,13 @@ fn spread<T: Real, const L: usize, const P: usize, const Q: usize>(
     }
 }
 
+/// All columns for 4 points or one, up to three vectors at a time.
+///
+/// # Safety
+/// From each position on `x` holds `features` numbers; `u` holds `features` rows of `pitch`, a multiple of L no smaller
+/// than `width`.
 #[inline(always)]
-fn outer_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
+unsafe fn outer_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
     x: &[T],
     at: [usize; P],
     features: usize,
@@ -333,16 +405,19 @@ fn outer_of_points<T: Real, const L: usize, const FMA: bool, const P: usize>(
     while c < width {
         let left = width - c;
         let (u, out) = (&u[c..], &mut out[c..]);
-        if left > 2 * L {
-            spread(outer::<T, L, FMA, P, 3>(x, at, features, u, pitch), left, out, width);
-            c += 3 * L;
-        } else if left > L {
-            spread(outer::<T, L, FMA, P, 2>(x, at, features, u, pitch), left, out, width);
-            c += 2 * L;
-        } else {
-            spread(outer::<T, L, FMA, P, 1>(x, at, features, u, pitch), left, out, width);
-            c += L;
-        }
+        // SAFETY: the last vector begins before `width`, and so ends within `pitch`.
+        c += unsafe {
+            if left > 2 * L {
+                spread(outer::<T, L, FMA, P, 3>(x, at, features, u, pitch), left, out, width);
+                3 * L
+            } else if left > L {
+                spread(outer::<T, L, FMA, P, 2>(x, at, features, u, pitch), left, out, width);
+                2 * L
+            } else {
+                spread(outer::<T, L, FMA, P, 1>(x, at, features, u, pitch), left, out, width);
+                L
+            }
+        };
     }
 }
 
@@ -361,7 +436,7 @@ impl<T: Real> Kernel for Scores<'_, T> {
             return;
         }
         let points = list.map_or(x.len() / features, <[u32]>::len);
-        assert!(out.len() >= points * width);
+        assert!(u.fits::<L>(features) && holds(out.len(), points, width));
         assert!(list.is_none_or(|list| list.iter().all(|&p| (p as usize) < x.len() / features)));
         let at = |p: usize| features * list.map_or(p, |list| list[p] as usize);
         let mut p = 0;
@@ -370,240 +445,33 @@ impl<T: Real> Kernel for Scores<'_, T> {
                 prefetch(x, p * features, 4 * features);
             }
             let (at, out) = ([at(p), at(p + 1), at(p + 2), at(p + 3)], &mut out[p * width..]);
-            match u {
-                Packed::Dots { rows, pitch, .. } => {
-                    dots_of_points::<T, L, FMA, 4>(x, at, features, rows, *pitch, out, width)
-                }
-                Packed::Outer { rows, pitch, .. } => {
-                    outer_of_points::<T, L, FMA, 4>(x, at, features, rows, *pitch, out, width)
+            // SAFETY: `u` fits, points are within `x` and four rows of `out` are left, as asserted.
+            unsafe {
+                match u {
+                    Packed::Dots { rows, pitch, .. } => {
+                        dots_of_points::<T, L, FMA, 4>(x, at, features, rows, *pitch, out, width)
+                    }
+                    Packed::Outer { rows, pitch, .. } => {
+                        outer_of_points::<T, L, FMA, 4>(x, at, features, rows, *pitch, out, width)
+                    }
                 }
             }
             p += 4;
         }
         while p < points {
             let (at, out) = ([at(p)], &mut out[p * width..]);
-            match u {
-                Packed::Dots { rows, pitch, .. } => {
-                    dots_of_points::<T, L, FMA, 1>(x, at, features, rows, *pitch, out, width)
-                }
-                Packed::Outer { rows, pitch, .. } => {
-                    outer_of_points::<T, L, FMA, 1>(x, at, features, rows, *pitch, out, width)
+            // SAFETY: as above, with one row left or more.
+            unsafe {
+                match u {
+                    Packed::Dots { rows, pitch, .. } => {
+                        dots_of_points::<T, L, FMA, 1>(x, at, features, rows, *pitch, out, width)
+                    }
+                    Packed::Outer { rows, pitch, .. } => {
+                        outer_of_points::<T, L, FMA, 1>(x, at, features, rows, *pitch, out, width)
+                    }
                 }
             }
             p += 1;
         }
     }
-}
-
-/// `out[p] = scale · x_pᵀu[to_p, :]` in float64, whatever the format of the points.
-pub(crate) struct DotOne<'a, T> {
-    pub x: &'a [T],
-    pub features: usize,
-    pub scale: f64,
-    /// A row of `u` for each point, or [`NOWHERE`].
-    pub to: &'a [u32],
-    /// Rows of `features` numbers.
-    pub u: &'a [f64],
-    pub out: &'a mut [f64],
-}
-
-impl<T: Real> Kernel for DotOne<'_, T> {
-    type T = f64;
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const L: usize, const FMA: bool>(self) {
-        let DotOne { x, features, scale, to, u, out } = self;
-        assert!(to.len() * features <= x.len());
-        for (p, (&to, out)) in to.iter().zip(out).enumerate() {
-            prefetch(x, p * features, features);
-            if to == NOWHERE {
-                *out = 0.0;
-                continue;
-            }
-            let (point, u) = (&x[p * features..(p + 1) * features], &u[to as usize * features..][..features]);
-            *out = scale * dot_wide::<T, L, FMA>(point, u);
-        }
-    }
-}
-
-/// `‖scale·x − v·u‖²` of one point in float64.
-pub(crate) struct Left<'a, T> {
-    pub x: &'a [T],
-    pub scale: f64,
-    pub u: &'a [f64],
-    pub v: f64,
-}
-
-impl<T: Real> Kernel for Left<'_, T> {
-    type T = f64;
-    type Out = f64;
-
-    #[inline(always)]
-    fn run<const L: usize, const FMA: bool>(self) -> f64 {
-        let Left { x, scale, u, v } = self;
-        let u = &u[..x.len()];
-        let mut sums = [0.0f64; L];
-        let whole = x.len() / L * L;
-        for f in (0..whole).step_by(L) {
-            let (x, u): ([T; L], [f64; L]) = (load(x, f), load(u, f));
-            for l in 0..L {
-                let x: f64 = x[l].into();
-                let left = x * scale - v * u[l];
-                sums[l] = sums[l].plus::<FMA>(left, left);
-            }
-        }
-        for f in whole..x.len() {
-            let x: f64 = x[f].into();
-            let left = x * scale - v * u[f];
-            sums[f - whole] = sums[f - whole].plus::<FMA>(left, left);
-        }
-        lanes(sums)
-    }
-}
-
-/// Between which numbers each feature lies.
-pub(crate) struct Extent<T> {
-    least: Vec<T>,
-    most: Vec<T>,
-    /// Zero, or NaN where an entry was not finite.
-    nothing: Vec<T>,
-}
-
-impl<T: Real> Extent<T> {
-    pub(crate) fn new(features: usize) -> Self {
-        let zeros = || vec![T::default(); features];
-        Extent { least: zeros(), most: zeros(), nothing: zeros() }
-    }
-
-    /// The largest entry of each feature, if all that were seen are finite and not negative.
-    pub(crate) fn most(&self) -> Option<Vec<f64>> {
-        let zero = T::default();
-        let fine = self.least.iter().chain(&self.nothing).all(|x| *x == zero);
-        fine.then(|| self.most.iter().map(|&x| x.into()).collect())
-    }
-}
-
-/// Widens an extent to hold some points.
-pub(crate) struct Extend<'a, T> {
-    pub x: &'a [T],
-    pub extent: &'a mut Extent<T>,
-}
-
-impl<T: Real> Kernel for Extend<'_, T> {
-    type T = T;
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const L: usize, const FMA: bool>(self) {
-        let Extent { least, most, nothing } = self.extent;
-        let features = least.len();
-        // As slices: through the vectors each number would be stored before the next is loaded.
-        let (least, most, nothing) = (&mut least[..], &mut most[..features], &mut nothing[..features]);
-        for point in self.x.chunks_exact(features.max(1)) {
-            for f in 0..features {
-                let x = point[f];
-                least[f] = if x < least[f] { x } else { least[f] };
-                most[f] = if x > most[f] { x } else { most[f] };
-                nothing[f] = nothing[f].plus::<FMA>(x, T::default());
-            }
-        }
-    }
-}
-
-/// Tells other numbers from these, or the same in another order.
-pub(crate) struct Digest<'a, T> {
-    pub x: &'a [T],
-}
-
-impl<T: Real> Kernel for Digest<'_, T> {
-    type T = T;
-    type Out = u64;
-
-    #[inline(always)]
-    fn run<const L: usize, const FMA: bool>(self) -> u64 {
-        // Words of 32 bits, of which vectors can multiply several at once.
-        const LANES: usize = 32;
-        let mut lanes = [0x811c_9dc5u32; LANES];
-        let chunks = self.x.chunks_exact(LANES);
-        let rest = chunks.remainder();
-        for chunk in chunks {
-            for l in 0..LANES {
-                lanes[l] = (lanes[l] ^ chunk[l].word()).wrapping_mul(0x0100_0193).rotate_left(11);
-            }
-        }
-        for (lane, x) in lanes.iter_mut().zip(rest) {
-            *lane = (*lane ^ x.word()).wrapping_mul(0x0100_0193).rotate_left(11);
-        }
-        crate::bytes::digest(lanes.iter().map(|&lane| u64::from(lane)))
-    }
-}
-
-/// `‖scale·x‖²` of one point in float64.
-pub(crate) struct Norm2<'a, T> {
-    pub x: &'a [T],
-    pub scale: f64,
-}
-
-impl<T: Real> Kernel for Norm2<'_, T> {
-    type T = f64;
-    type Out = f64;
-
-    #[inline(always)]
-    fn run<const L: usize, const FMA: bool>(self) -> f64 {
-        let Norm2 { x, scale } = self;
-        const WAYS: usize = 4;
-        let mut sums = [[0.0f64; L]; WAYS];
-        let whole = x.len() / (WAYS * L) * (WAYS * L);
-        for f in (0..whole).step_by(WAYS * L) {
-            for way in 0..WAYS {
-                let x: [T; L] = load(x, f + way * L);
-                for l in 0..L {
-                    let x = x[l].into() * scale;
-                    sums[way][l] = sums[way][l].plus::<FMA>(x, x);
-                }
-            }
-        }
-        for l in 0..L {
-            sums[0][l] = (sums[0][l] + sums[1][l]) + (sums[2][l] + sums[3][l]);
-        }
-        let mut total = lanes(sums[0]);
-        for f in whole..x.len() {
-            let x = x[f].into() * scale;
-            total = total.plus::<FMA>(x, x);
-        }
-        total
-    }
-}
-
-/// `xᵀu` in float64.
-#[inline(always)]
-fn dot_wide<T: Real, const L: usize, const FMA: bool>(x: &[T], u: &[f64]) -> f64 {
-    const WAYS: usize = 4;
-    let mut sums = [[0.0f64; L]; WAYS];
-    let mut f = 0;
-    while f + WAYS * L <= x.len() {
-        for way in 0..WAYS {
-            let (x, u): ([T; L], [f64; L]) = (load(x, f + way * L), load(u, f + way * L));
-            for l in 0..L {
-                sums[way][l] = sums[way][l].plus::<FMA>(x[l].into(), u[l]);
-            }
-        }
-        f += WAYS * L;
-    }
-    while f + L <= x.len() {
-        let (x, u): ([T; L], [f64; L]) = (load(x, f), load(u, f));
-        for l in 0..L {
-            sums[0][l] = sums[0][l].plus::<FMA>(x[l].into(), u[l]);
-        }
-        f += L;
-    }
-    for l in 0..L {
-        sums[0][l] = (sums[0][l] + sums[1][l]) + (sums[2][l] + sums[3][l]);
-    }
-    let mut total = lanes(sums[0]);
-    for f in f..x.len() {
-        total = total.plus::<FMA>(x[f].into(), u[f]);
-    }
-    total
 }

@@ -1,6 +1,6 @@
 //! Sums of dense points: all columns for every point, or one column for each.
 
-use super::super::{Kernel, Real, last, load, load_last, put};
+use super::super::{Kernel, Real, holds, last, load, load_last, put};
 
 /// `sums[i, :] += Σ_p b[p, i] · x_p` for the points of one block; `sums` is width × features.
 pub(crate) struct Sum<'a, T> {
@@ -10,6 +10,16 @@ pub(crate) struct Sum<'a, T> {
     pub b: &'a [T],
     pub width: usize,
     pub sums: &'a mut [T],
+}
+
+impl<T> Sum<'_, T> {
+    /// How many points there are, all with their factors; and that there are all sums.
+    #[inline(always)]
+    fn points(&self) -> usize {
+        let points = self.x.len() / self.features;
+        assert!(holds(self.b.len(), points, self.width) && holds(self.sums.len(), self.width, self.features));
+        points
+    }
 }
 
 /// The sums of C columns over S vectors of features from f on, held in registers for all points of the block. Of the
@@ -24,19 +34,25 @@ fn sum_tile<T: Real, const L: usize, const FMA: bool, const S: usize, const C: u
     let (features, width) = (sum.features, sum.width);
     let mut sums = [[[T::default(); L]; S]; C];
     let mask = last(new);
+    let points = sum.points();
+    assert!(f + S * L <= features && i + C <= width);
     for c in 0..C {
         for s in 0..S {
-            sums[c][s] = load(sum.sums, (i + c) * features + f + s * L);
+            // SAFETY: the s-th vector from f on of one of `width` rows of `features`.
+            sums[c][s] = unsafe { load(sum.sums, (i + c) * features + f + s * L) };
         }
     }
-    for p in 0..sum.x.len() / features {
+    for p in 0..points {
         let mut vectors = [[T::default(); L]; S];
-        for s in 0..S {
-            let at = p * features + f + s * L;
-            vectors[s] =
-                if new == L { load(sum.x, at) } else { load_last::<T, L, FMA>(sum.x, at + L, &mask) };
-        }
-        let factors: [T; C] = load(sum.b, p * width + i);
+        // SAFETY: the same vectors of a point, and C of its `width` factors.
+        let factors: [T; C] = unsafe {
+            for s in 0..S {
+                let at = p * features + f + s * L;
+                vectors[s] =
+                    if new == L { load(sum.x, at) } else { load_last::<T, L, FMA>(sum.x, at + L, &mask) };
+            }
+            load(sum.b, p * width + i)
+        };
         for c in 0..C {
             for s in 0..S {
                 for l in 0..L {
@@ -47,7 +63,8 @@ fn sum_tile<T: Real, const L: usize, const FMA: bool, const S: usize, const C: u
     }
     for c in 0..C {
         for s in 0..S {
-            put(sum.sums, (i + c) * features + f + s * L, sums[c][s]);
+            // SAFETY: where they were loaded from.
+            unsafe { put(sum.sums, (i + c) * features + f + s * L, sums[c][s]) };
         }
     }
 }
@@ -57,7 +74,8 @@ fn sum_tile<T: Real, const L: usize, const FMA: bool, const S: usize, const C: u
 fn sum_columns<T: Real, const L: usize, const FMA: bool, const C: usize>(sum: &mut Sum<T>, i: usize) {
     let features = sum.features;
     if features < L {
-        for (point, b) in sum.x.chunks_exact(features).zip(sum.b.chunks_exact(sum.width)) {
+        let points = sum.x.chunks_exact(features).zip(sum.b.chunks_exact(sum.width));
+        for (point, b) in points.take(sum.points()) {
             for c in i..i + C {
                 let sums = &mut sum.sums[c * features..(c + 1) * features];
                 sums.iter_mut().zip(point).for_each(|(sum, &x)| *sum = sum.plus::<FMA>(b[c], x));
@@ -95,7 +113,6 @@ impl<T: Real> Kernel for Sum<'_, T> {
         if features == 0 {
             return;
         }
-        assert!(self.b.len() >= self.x.len() / features * width && self.sums.len() >= width * features);
         let mut i = 0;
         while i + 6 <= width {
             sum_columns::<T, L, FMA, 6>(&mut self, i);
@@ -135,8 +152,11 @@ pub(crate) struct SumOne<'a, T> {
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
 /// The sums of one row over S vectors of features from f on; `new` as for [`sum_tile`].
+///
+/// # Safety
+/// `f + S·L <= features`; `sums` holds `features` numbers, and `x` as many for each member.
 #[inline(always)]
-fn sum_strip<T: Real, const L: usize, const FMA: bool, const S: usize>(
+unsafe fn sum_strip<T: Real, const L: usize, const FMA: bool, const S: usize>(
     x: &[T],
     features: usize,
     members: &[(u32, T)],
@@ -147,20 +167,23 @@ fn sum_strip<T: Real, const L: usize, const FMA: bool, const S: usize>(
     let mut strip = [[T::default(); L]; S];
     let mask = last(new);
     for s in 0..S {
-        strip[s] = load(sums, f + s * L);
+        // SAFETY: the s-th vector from f on.
+        strip[s] = unsafe { load(sums, f + s * L) };
     }
     for &(p, factor) in members {
         for s in 0..S {
             let at = p as usize * features + f + s * L;
+            // SAFETY: the same of a point.
             let vector: [T; L] =
-                if new == L { load(x, at) } else { load_last::<T, L, FMA>(x, at + L, &mask) };
+                unsafe { if new == L { load(x, at) } else { load_last::<T, L, FMA>(x, at + L, &mask) } };
             for l in 0..L {
                 strip[s][l] = strip[s][l].plus::<FMA>(factor, vector[l]);
             }
         }
     }
     for s in 0..S {
-        put(sums, f + s * L, strip[s]);
+        // SAFETY: where it was loaded from.
+        unsafe { put(sums, f + s * L, strip[s]) };
     }
 }
 
@@ -208,20 +231,24 @@ impl<T: Real> Kernel for SumOne<'_, T> {
                 continue;
             }
             let mut f = 0;
-            while f + 8 * L <= features {
-                sum_strip::<T, L, FMA, 8>(x, features, members, sums, f, L);
-                f += 8 * L;
-            }
-            if f + 4 * L <= features {
-                sum_strip::<T, L, FMA, 4>(x, features, members, sums, f, L);
-                f += 4 * L;
-            }
-            while f + L <= features {
-                sum_strip::<T, L, FMA, 1>(x, features, members, sums, f, L);
-                f += L;
-            }
-            if f < features {
-                sum_strip::<T, L, FMA, 1>(x, features, members, sums, features - L, features - f);
+            // SAFETY: entries are `count`, so that each member's point e / `starts` is one of `x`; no more vectors are
+            // taken than are left, and the last reaches back by less than L ≤ `features`.
+            unsafe {
+                while f + 8 * L <= features {
+                    sum_strip::<T, L, FMA, 8>(x, features, members, sums, f, L);
+                    f += 8 * L;
+                }
+                if f + 4 * L <= features {
+                    sum_strip::<T, L, FMA, 4>(x, features, members, sums, f, L);
+                    f += 4 * L;
+                }
+                while f + L <= features {
+                    sum_strip::<T, L, FMA, 1>(x, features, members, sums, f, L);
+                    f += L;
+                }
+                if f < features {
+                    sum_strip::<T, L, FMA, 1>(x, features, members, sums, features - L, features - f);
+                }
             }
         }
     }
