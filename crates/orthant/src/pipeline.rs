@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use crate::algorithms::{Algorithm, Method, Polish};
-use crate::certificate::certify;
+use crate::certificate::{Certificate, certify};
 use crate::checkpoint::{BatchSaved, Checkpoint, PolishSaved, Reached};
 use crate::error::{Error, Result};
-use crate::finish::finish;
+use crate::finish::{Solution, finish};
 pub use crate::job::{DEFAULT_METHOD, Job};
 use crate::matrix::{Data, Mat, Rule};
 pub use crate::outcome::{Outcome, Run, Stage};
@@ -111,6 +111,7 @@ fn cluster_from(
     let certifying = Instant::now();
     let mut saving = Saving { observer, checkpoint: &checkpoint };
     let certificate = certify(&problem, &mut *slots, &solution, &left, job.certificate, &mut saving)?;
+    check_finite(&solution, &certificate)?;
     let mut finished = checkpoint.finished;
     finished[best].labels = solution.labels.clone();
     finished[best].relative_error = certificate.relative_error;
@@ -124,6 +125,29 @@ fn cluster_from(
         seconds,
         certificate_seconds: certifying.elapsed().as_secs_f64(),
     })
+}
+
+/// A result that holds anything else than numbers is none.
+fn check_finite(solution: &Solution, certificate: &Certificate) -> Result<()> {
+    let Certificate { relative_error, lower_bound, energy_share, orthogonality_residual, .. } = certificate;
+    let claims = [*relative_error, *lower_bound, *energy_share, *orthogonality_residual];
+    let all = [
+        &solution.u.data,
+        &solution.v,
+        &solution.directions.data,
+        &solution.centroids.data,
+        &solution.energy,
+        &certificate.singular_values,
+        &claims[..],
+    ];
+    if all.iter().any(|numbers| numbers.iter().any(|x| !x.is_finite())) {
+        return Err(Error::Computation(
+            "the result would hold numbers that are not finite: multiply the data by a power of ten that brings \
+             their largest entry near 1, and remove points that are far smaller"
+                .into(),
+        ));
+    }
+    Ok(())
 }
 
 /// Keeps all runs, which have ended, while the certificate is at work.

@@ -68,6 +68,20 @@ impl<'a> Problem<'a> {
                 advice: "this method needs nonnegative data; k-means and spherical-k-means take any sign",
             });
         }
+        if facts.largest > 0.0 && facts.largest < f64::MIN_POSITIVE {
+            return Err(Error::Data(format!(
+                "the largest entry is {:e}, which has lost its digits: multiply the data by a power of ten",
+                facts.largest
+            )));
+        }
+        if let Some(point) = facts.faint {
+            return Err(Error::Data(format!(
+                "point {point} (counted from 0) is not zero, but less than {:e} of the largest entry ({:e}): remove it, \
+                 set it to zero, or bring all points to norm 1",
+                data.shape().format.faint(),
+                facts.largest
+            )));
+        }
         if k == 0 {
             return Err(Error::parameter("k", "the number of clusters must be at least 1"));
         }
