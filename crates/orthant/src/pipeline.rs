@@ -11,7 +11,7 @@ pub use crate::job::{DEFAULT_METHOD, Job};
 use crate::matrix::{Data, Mat, Rule};
 pub use crate::outcome::{Outcome, Run, Stage};
 use crate::prepare::Problem;
-use crate::run::{Event, Go, Mark, Observer, Progress, Running, Stop, Trace, iterate};
+use crate::run::{Event, Go, Mark, Observer, Progress, Running, Stop, StopAsked, Trace, iterate};
 use crate::saved::misfit;
 use crate::start::{Start, Stream};
 use crate::told::told;
@@ -54,7 +54,7 @@ fn cluster_from(
     if job.runs == 0 {
         return Err(Error::parameter("runs", "at least one run is needed"));
     }
-    let problem = Problem::new(data, job.k, job.method.needs())?;
+    let problem = Problem::new(data, job.k, job.method.needs())?.asking(observer.stop_asked());
     let algorithm = job.method.with(&job.values())?;
     let start = job.start();
     start.check(&problem)?;
@@ -161,6 +161,9 @@ impl Observer for Saving<'_> {
         let go = self.observer.iteration(event);
         let kept = !self.observer.wants_to_save() || self.observer.save(&self.checkpoint.to_bytes()).is_ok();
         if kept { go } else { Go::Stop }
+    }
+    fn stop_asked(&self) -> Option<StopAsked> {
+        self.observer.stop_asked()
     }
 }
 

@@ -7,7 +7,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::error::{Error, Result};
 use crate::matrix::passes::{Information, LabelByV};
 use crate::matrix::{Data, Facts, Matrix, Shape, Slots};
-use crate::singular::{Singular, top};
+use crate::run::StopAsked;
+use crate::singular::{Singular, top_until};
 use std::sync::OnceLock;
 
 impl Matrix {
@@ -31,6 +32,7 @@ pub struct Problem<'a> {
     pub data: &'a dyn Data,
     /// Number of clusters.
     pub k: usize,
+    stop_asked: Option<StopAsked>,
     singular: OnceLock<Singular>,
     information: OnceLock<f64>,
 }
@@ -99,7 +101,17 @@ impl<'a> Problem<'a> {
                 format!("{k} clusters need at least {k} {which}, there are {available}"),
             ));
         }
-        Ok(Problem { data, k, singular: OnceLock::new(), information: OnceLock::new() })
+        Ok(Problem { data, k, stop_asked: None, singular: OnceLock::new(), information: OnceLock::new() })
+    }
+
+    /// Whom to ask whether to stop where there is no iteration to tell of.
+    pub fn asking(self, stop_asked: Option<StopAsked>) -> Self {
+        Problem { stop_asked, ..self }
+    }
+
+    /// Whether to stop with what there is.
+    pub(crate) fn is_to_stop(&self) -> bool {
+        self.stop_asked.as_ref().is_some_and(|asked| asked())
     }
 
     /// What one look at the data told.
@@ -112,7 +124,7 @@ impl<'a> Problem<'a> {
         if let Some(singular) = self.singular.get() {
             return Ok(singular);
         }
-        let singular = top(self.data, self.k)?;
+        let singular = top_until(self.data, self.k, &|| self.is_to_stop())?;
         Ok(self.singular.get_or_init(|| singular))
     }
 

@@ -91,6 +91,11 @@ fn extended(before: Mat, basis: &[Vec<f64>], images: &[Vec<f64>]) -> Mat {
 
 /// The k largest singular values of M with their left vectors.
 pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
+    top_until(data, k, &|| false)
+}
+
+/// The same, or as near to it as the work has come when it is to stop.
+pub fn top_until(data: &dyn Data, k: usize, is_to_stop: &dyn Fn() -> bool) -> Result<Singular> {
     let mut slots = data.slots()?;
     let shape = data.shape();
     let m = shape.features;
@@ -147,7 +152,12 @@ pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
                 residuals.push(residual);
             }
         }
-        let done = whole || residuals.is_empty() || step == MOST_STEPS;
+        let mut done = whole || residuals.is_empty() || step == MOST_STEPS;
+        if !done && is_to_stop() {
+            // Larger values may not have been met at all: only that they are part of ‖M‖ is sure.
+            slack = (data.facts().norm2 - values[..count].iter().sum::<f64>()).max(slack);
+            done = true;
+        }
         let extension = if done { vec![] } else { orthonormalize(&basis, residuals) };
         if extension.is_empty() {
             let zero = 1e-15 * largest;
