@@ -21,7 +21,7 @@ const COLUMNS: usize = 256;
 
 /// How exact the vectors need be from which the errors of all runs are told: σ² is exact to the square of it. The best
 /// run has its own computed to rounding.
-const TOLD: f64 = 1e-6;
+const VECTOR_TOLERANCE: f64 = 1e-6;
 
 /// Clusters the data.
 pub fn cluster(data: &dyn Data, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
@@ -245,7 +245,7 @@ impl Batch<'_> {
             traces.truncate(traces.iter().take_while(|trace| !trace.history.is_empty()).count());
         }
         let conclusions = (0..traces.len()).map(|run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
-        let told = told(problem, &conclusions, TOLD)?;
+        let told = told(problem, &conclusions, VECTOR_TOLERANCE)?;
         let norm2 = problem.facts().norm2;
         let mut reached = vec![];
         for ((trace, conclusion), (directions, explained)) in traces.into_iter().zip(conclusions).zip(told) {
@@ -303,7 +303,8 @@ impl Batch<'_> {
         })?;
         let trace = traces.remove(0);
         let conclusion = state.conclude(0)?;
-        let (directions, explained) = told(problem, std::slice::from_ref(&conclusion), TOLD)?.remove(0);
+        let (directions, explained) =
+            told(problem, std::slice::from_ref(&conclusion), VECTOR_TOLERANCE)?.remove(0);
         let last = trace.history.last().map_or(f64::NAN, |p| p.objective);
         let objective = conclusion.objective.unwrap_or(last);
         let reached = &mut reached[run];
