@@ -1,12 +1,12 @@
 //! Checks at the door: what every method needs of the data and of k.
 
-use rand::RngExt;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
 use crate::matrix::passes::{Information, LabelByV};
 use crate::matrix::{Data, Facts, Matrix, Shape, Slots};
+use crate::random::uniform;
 use crate::run::StopAsked;
 use crate::singular::{Singular, top_until};
 use std::sync::OnceLock;
@@ -151,7 +151,7 @@ impl<'a> Problem<'a> {
         generator: &mut ChaCha8Rng,
     ) -> Result<Vec<usize>> {
         if self.facts().weighted {
-            let fractions: Vec<f64> = (0..count).map(|_| generator.random()).collect();
+            let fractions: Vec<f64> = (0..count).map(|_| uniform(generator)).collect();
             return self.draw_by_weight(&fractions, zero_is_a_point);
         }
         let candidates = self.candidates(zero_is_a_point);

@@ -6,7 +6,7 @@
 //! as the identity and the first pass gives all of `MMᵀ`.
 
 use nalgebra::DMatrix;
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::matrix::kernels::{axpy, dot};
 use crate::matrix::passes::{FillRandom, Normal, Products, Scores, Transform};
 use crate::matrix::{Data, Format, Mat, Slots};
+use crate::random::uniform;
 
 /// The k largest singular values (of the scaled data, weights included) and left singular vectors.
 #[derive(Debug, Clone)]
@@ -115,7 +116,7 @@ pub fn top_until(data: &dyn Data, k: usize, is_to_stop: &dyn Fn() -> bool) -> Re
     } else {
         let mut random = ChaCha8Rng::seed_from_u64(SEED);
         // Two more than wanted, so that the last wanted vector converges too.
-        let block = (0..wanted + 2).map(|_| (0..m).map(|_| random.random::<f64>() - 0.3).collect()).collect();
+        let block = (0..wanted + 2).map(|_| (0..m).map(|_| uniform(&mut random) - 0.3).collect()).collect();
         orthonormalize(&[], block)
     };
     // A·Q for A = MMᵀ, column by column with the basis.
