@@ -19,6 +19,8 @@ pub struct Figures {
     pub nmi: Vec<f64>,
     /// Adjusted Rand index.
     pub ari: Vec<f64>,
+    /// Share of points in the majority class of their cluster.
+    pub purity: Vec<f64>,
     /// Relative error of the feasible factors.
     pub error: Vec<f64>,
     /// Iterations.
@@ -56,6 +58,7 @@ impl Figures {
                 figures.accuracy.push(scores.accuracy);
                 figures.nmi.push(scores.nmi);
                 figures.ari.push(scores.ari);
+                figures.purity.push(scores.purity);
             }
         }
         Ok(figures)
@@ -75,6 +78,7 @@ impl Figures {
             accuracy: mean(&self.accuracy),
             nmi: mean(&self.nmi),
             ari: mean(&self.ari),
+            purity: mean(&self.purity),
             error: mean(&self.error),
             best_error: self.error.iter().copied().reduce(f64::min),
             best_accuracy: self.accuracy.get(self.best).copied(),
@@ -92,6 +96,7 @@ impl Figures {
             ("accuracy", &self.accuracy),
             ("nmi", &self.nmi),
             ("ari", &self.ari),
+            ("purity", &self.purity),
             ("relative_error", &self.error),
             ("iterations", &self.iterations),
         ] {

@@ -191,15 +191,7 @@ impl Folder {
 
     /// A list of numbers as a one-dimensional .npy.
     pub fn list(&mut self, name: &str, numbers: &[f64]) -> Result<()> {
-        self.write(name, |out| {
-            let head = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({},), }}", numbers.len());
-            // Magic, version and length take 10 bytes; numbers begin at a multiple of 64.
-            let length = (10 + head.len() + 1).next_multiple_of(64) - 10;
-            out.write_all(b"\x93NUMPY\x01\x00")?;
-            out.write_all(&(length as u16).to_le_bytes())?;
-            writeln!(out, "{head:<width$}", width = length - 1)?;
-            numbers.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))
-        })
+        self.write(name, |out| read::write_list(numbers, out))
     }
 
     /// Puts the summary in and everything in its place; files of an earlier result that the new one does not have

@@ -3,14 +3,14 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use orthant::certificate::CERTIFICATE;
 use orthant::matrix::Rule;
 use orthant::read::write_whole;
-use orthant::run::{Event, Go, Observer};
+use orthant::run::{Event, Go, Observer, StopAsked};
 
 use crate::interrupt;
 use crate::terminal::tell;
@@ -154,6 +154,10 @@ impl Observer for Watch {
             self.show(event);
         }
         Go::On
+    }
+
+    fn stop_asked(&self) -> Option<StopAsked> {
+        Some(Arc::new(interrupt::happened))
     }
 
     fn wants_to_save(&mut self) -> bool {

@@ -304,6 +304,13 @@ fn compare_has_a_row_for_every_method_and_start() {
     }
     assert!(table.contains("accuracy") && table.contains('±') && table.contains('*'));
     let files = contents(&folder.path().join("result"));
+    // The majority class of a cluster has at least as many of its points as the class that it is matched with.
+    assert!(table.contains("purity %"), "{table}");
+    let summary: Value = serde_json::from_slice(&files["summary.json"]).unwrap();
+    for method in summary["methods"].as_array().unwrap() {
+        let mean = |score: &str| method[score]["mean"].as_f64().unwrap();
+        assert!((mean("accuracy") - 1e-12..=1.0).contains(&mean("purity")), "{method}");
+    }
     for name in ["compare.csv", "summary.json", "report.html"] {
         assert!(files.contains_key(name), "{name}");
     }
@@ -354,6 +361,10 @@ fn compare_goes_on_where_a_method_refuses_the_data() {
     assert_eq!(problems, all["methods"].as_array().unwrap().len() - 4);
     let (csv, _) = succeed(folder.path(), "compare signed.csv -k 2 --runs 2 --csv");
     assert!(csv.contains("\"the entry is negative"), "{csv}");
+    // The line that explains a refusal has as many cells as the others.
+    let commas = |line: &str| line.split('"').next().unwrap().matches(',').count();
+    let header = commas(csv.lines().next().unwrap());
+    assert!(csv.lines().all(|line| commas(line) == header), "{csv}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use orthant::algorithms::{Polish, Values, method};
-use orthant::certificate::Level;
+use orthant::certificate::Rigour;
 use orthant::finish::predict;
 use orthant::matrix::passes::{Assign, Residual, Strengths};
 use orthant::matrix::{Mat, Rule};
@@ -54,7 +54,7 @@ pub(crate) fn fit<'py>(
     };
     let values = values.iter().fold(Values::new(), |values, (name, value)| values.set(name, *value));
     let polish = polish.iter().map(|p| Polish::named(p)).collect::<orthant::Result<_>>().map_err(raise)?;
-    let certificate = Level::named(certificate).map_err(raise)?;
+    let certificate = Rigour::named(certificate).map_err(raise)?;
     let job = Job { method, k, values, start, runs, seed, polish, time, certificate };
     let weights = weights.map(|w| w.as_array().to_vec());
     let view = x.view()?;

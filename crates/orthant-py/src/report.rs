@@ -2,7 +2,7 @@
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use orthant::algorithms::{Polish, method};
-use orthant::certificate::{Bound, Certificate, Level};
+use orthant::certificate::{Bound, Certificate, Rigour};
 use orthant::evaluate::scores;
 use orthant::finish::Solution;
 use orthant::image::{ImageShape, Scan};
@@ -190,7 +190,7 @@ fn job(fitted: &Fitted) -> PyResult<Job> {
             .collect::<orthant::Result<_>>()
             .map_err(raise)?,
         time: fitted.time,
-        certificate: Level::named(&fitted.certificate).map_err(raise)?,
+        certificate: Rigour::named(&fitted.certificate).map_err(raise)?,
         ..job
     })
 }

@@ -111,7 +111,7 @@ pub(crate) fn choose_k<'py>(
     let candidates: Vec<(usize, Vec<String>)> =
         choice.candidates.iter().map(|c| (c.k, c.reasons.clone())).collect();
     out.set_item("candidates", candidates)?;
-    let column = |f: &dyn Fn(&orthant::choose_k::Level) -> f64| {
+    let column = |f: &dyn Fn(&orthant::choose_k::KResult) -> f64| {
         choice.levels.iter().map(f).collect::<Vec<f64>>().into_pyarray(py)
     };
     let k: Vec<i64> = choice.levels.iter().map(|l| l.k as i64).collect();

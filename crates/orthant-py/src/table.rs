@@ -1,7 +1,7 @@
 //! The tables of methods and starts, from which the estimators take their documentation and checks.
 
 use orthant::algorithms::{METHODS, POLISHES};
-use orthant::certificate::LEVELS;
+use orthant::certificate::RIGOURS;
 use orthant::start::STARTS;
 use orthant::weighting::WEIGHTINGS;
 use pyo3::prelude::*;
@@ -56,7 +56,7 @@ pub(crate) fn polishes() -> Vec<&'static str> {
 /// Names of the levels of work on the lower bound.
 #[pyfunction]
 pub(crate) fn certificates() -> Vec<&'static str> {
-    LEVELS.iter().map(|l| l.0).collect()
+    RIGOURS.iter().map(|l| l.0).collect()
 }
 
 /// The named starts with a line of help each.

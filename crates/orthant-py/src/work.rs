@@ -5,13 +5,14 @@
 //! several calls at once do not wait for one another.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use orthant::certificate::CERTIFICATE;
 use orthant::matrix::Rule;
-use orthant::run::{Event, Go, Observer};
+use orthant::run::{Event, Go, Observer, StopAsked};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -28,8 +29,8 @@ struct Notice {
 }
 
 /// Tells the calling thread of iterations, and hears from it when to stop.
-pub(crate) struct Watcher<'a> {
-    stop: &'a AtomicBool,
+pub(crate) struct Watcher {
+    stop: Arc<AtomicBool>,
     /// Where events go; it hangs up when the work has ended.
     notices: SyncSender<Notice>,
     /// Least time between two events; `None`: nobody wants any.
@@ -37,7 +38,12 @@ pub(crate) struct Watcher<'a> {
     last: Option<Instant>,
 }
 
-impl Observer for Watcher<'_> {
+impl Observer for Watcher {
+    fn stop_asked(&self) -> Option<StopAsked> {
+        let stop = self.stop.clone();
+        Some(Arc::new(move || stop.load(Ordering::Relaxed)))
+    }
+
     fn iteration(&mut self, event: &Event) -> Go {
         // Numbers that are not finite come of data that changed under way: there is nothing to go on with.
         if self.stop.load(Ordering::Relaxed) || !event.progress.objective.is_finite() {
@@ -97,19 +103,19 @@ pub(crate) fn detached<R: Send>(
         .num_threads(threads)
         .build()
         .map_err(|e| OrthantError::new_err(format!("threads could not be started: {e}")))?;
-    let stop = AtomicBool::new(false);
+    let stop = Arc::new(AtomicBool::new(false));
     let call = watch.call.map(Bound::unbind);
     let interval = call.is_some().then_some(watch.interval);
     let (result, exception) = py.detach(|| {
         let (notices, heard) = sync_channel(0);
         let (mut result, mut exception) = (None, None);
-        let (slot, stop) = (&mut result, &stop);
+        let (slot, heeded) = (&mut result, stop.clone());
         pool.in_place_scope(|scope| {
             scope.spawn(move |_| {
-                let mut watcher = Watcher { stop, notices, interval, last: None };
+                let mut watcher = Watcher { stop: heeded, notices, interval, last: None };
                 *slot = Some(catch_unwind(AssertUnwindSafe(|| work(&mut watcher))));
             });
-            exception = attend(&heard, stop, call.as_ref());
+            exception = attend(&heard, &stop, call.as_ref());
         });
         (result, exception)
     });

@@ -209,6 +209,7 @@ fn compared(out: &Path, swimmer: &Generated) -> orthant::Result<()> {
                     accuracy: Some(of(|s| s.accuracy)),
                     nmi: Some(of(|s| s.nmi)),
                     ari: Some(of(|s| s.ari)),
+                    purity: Some(of(|s| s.purity)),
                     error: Some(Mean::of(&errors)),
                     best_error: errors.iter().copied().reduce(f64::min),
                     best_accuracy: Some(scores[outcome.best].accuracy),

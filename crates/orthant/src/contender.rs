@@ -1,7 +1,7 @@
 //! Methods as comparisons name them: a method, a start, and what polishes the answer.
 
 use crate::algorithms::{METHODS, Method, Polish, Values, method};
-use crate::certificate::Level;
+use crate::certificate::Rigour;
 use crate::error::{Error, Result};
 use crate::pipeline::Job;
 use crate::start::Start;
@@ -98,7 +98,7 @@ impl Contender {
             seed,
             polish: self.polish.clone(),
             time: None,
-            certificate: Level::default(),
+            certificate: Rigour::default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::algorithms::{Effort, Method, Polish, Values, method};
 use crate::bytes::digest;
-use crate::certificate::Level;
+use crate::certificate::Rigour;
 use crate::error::Result;
 use crate::matrix::{Data, Rule};
 use crate::start::Start;
@@ -30,7 +30,7 @@ pub struct Job {
     /// Seconds after which to end with the best so far. The result then depends on the machine.
     pub time: Option<f64>,
     /// How much work to put into the lower bound.
-    pub certificate: Level,
+    pub certificate: Rigour,
 }
 
 impl Job {
@@ -45,7 +45,7 @@ impl Job {
             seed: 0,
             polish: vec![],
             time: None,
-            certificate: Level::default(),
+            certificate: Rigour::default(),
         })
     }
 

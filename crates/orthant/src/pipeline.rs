@@ -3,15 +3,15 @@
 use std::time::{Duration, Instant};
 
 use crate::algorithms::{Algorithm, Method, Polish};
-use crate::certificate::certify;
+use crate::certificate::{Certificate, certify};
 use crate::checkpoint::{BatchSaved, Checkpoint, PolishSaved, Reached};
 use crate::error::{Error, Result};
-use crate::finish::finish;
+use crate::finish::{Solution, finish};
 pub use crate::job::{DEFAULT_METHOD, Job};
 use crate::matrix::{Data, Mat, Rule};
 pub use crate::outcome::{Outcome, Run, Stage};
 use crate::prepare::Problem;
-use crate::run::{Event, Go, Mark, Observer, Progress, Running, Stop, Trace, iterate};
+use crate::run::{Event, Go, Mark, Observer, Progress, Running, Stop, StopAsked, Trace, iterate};
 use crate::saved::misfit;
 use crate::start::{Start, Stream};
 use crate::told::told;
@@ -21,7 +21,7 @@ const COLUMNS: usize = 256;
 
 /// How exact the vectors need be from which the errors of all runs are told: σ² is exact to the square of it. The best
 /// run has its own computed to rounding.
-const TOLD: f64 = 1e-6;
+const VECTOR_TOLERANCE: f64 = 1e-6;
 
 /// Clusters the data.
 pub fn cluster(data: &dyn Data, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
@@ -54,7 +54,7 @@ fn cluster_from(
     if job.runs == 0 {
         return Err(Error::parameter("runs", "at least one run is needed"));
     }
-    let problem = Problem::new(data, job.k, job.method.needs())?;
+    let problem = Problem::new(data, job.k, job.method.needs())?.asking(observer.stop_asked());
     let algorithm = job.method.with(&job.values())?;
     let start = job.start();
     start.check(&problem)?;
@@ -111,6 +111,7 @@ fn cluster_from(
     let certifying = Instant::now();
     let mut saving = Saving { observer, checkpoint: &checkpoint };
     let certificate = certify(&problem, &mut *slots, &solution, &left, job.certificate, &mut saving)?;
+    check_finite(&solution, &certificate)?;
     let mut finished = checkpoint.finished;
     finished[best].labels = solution.labels.clone();
     finished[best].relative_error = certificate.relative_error;
@@ -126,6 +127,29 @@ fn cluster_from(
     })
 }
 
+/// A result that holds anything else than numbers is none.
+fn check_finite(solution: &Solution, certificate: &Certificate) -> Result<()> {
+    let Certificate { relative_error, lower_bound, energy_share, orthogonality_residual, .. } = certificate;
+    let claims = [*relative_error, *lower_bound, *energy_share, *orthogonality_residual];
+    let all = [
+        &solution.u.data,
+        &solution.v,
+        &solution.directions.data,
+        &solution.centroids.data,
+        &solution.energy,
+        &certificate.singular_values,
+        &claims[..],
+    ];
+    if all.iter().any(|numbers| numbers.iter().any(|x| !x.is_finite())) {
+        return Err(Error::Computation(
+            "the result would hold numbers that are not finite: multiply the data by a power of ten that brings \
+             their largest entry near 1, and remove points that are far smaller"
+                .into(),
+        ));
+    }
+    Ok(())
+}
+
 /// Keeps all runs, which have ended, while the certificate is at work.
 struct Saving<'a> {
     observer: &'a mut dyn Observer,
@@ -137,6 +161,9 @@ impl Observer for Saving<'_> {
         let go = self.observer.iteration(event);
         let kept = !self.observer.wants_to_save() || self.observer.save(&self.checkpoint.to_bytes()).is_ok();
         if kept { go } else { Go::Stop }
+    }
+    fn stop_asked(&self) -> Option<StopAsked> {
+        self.observer.stop_asked()
     }
 }
 
@@ -218,7 +245,7 @@ impl Batch<'_> {
             traces.truncate(traces.iter().take_while(|trace| !trace.history.is_empty()).count());
         }
         let conclusions = (0..traces.len()).map(|run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
-        let told = told(problem, &conclusions, TOLD)?;
+        let told = told(problem, &conclusions, VECTOR_TOLERANCE)?;
         let norm2 = problem.facts().norm2;
         let mut reached = vec![];
         for ((trace, conclusion), (directions, explained)) in traces.into_iter().zip(conclusions).zip(told) {
@@ -276,7 +303,8 @@ impl Batch<'_> {
         })?;
         let trace = traces.remove(0);
         let conclusion = state.conclude(0)?;
-        let (directions, explained) = told(problem, std::slice::from_ref(&conclusion), TOLD)?.remove(0);
+        let (directions, explained) =
+            told(problem, std::slice::from_ref(&conclusion), VECTOR_TOLERANCE)?.remove(0);
         let last = trace.history.last().map_or(f64::NAN, |p| p.objective);
         let objective = conclusion.objective.unwrap_or(last);
         let reached = &mut reached[run];

@@ -1,13 +1,14 @@
 //! Checks at the door: what every method needs of the data and of k.
 
-use rand::RngExt;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
 use crate::matrix::passes::{Information, LabelByV};
 use crate::matrix::{Data, Facts, Matrix, Shape, Slots};
-use crate::singular::{Singular, top};
+use crate::random::uniform;
+use crate::run::StopAsked;
+use crate::singular::{Singular, top_until};
 use std::sync::OnceLock;
 
 impl Matrix {
@@ -31,6 +32,7 @@ pub struct Problem<'a> {
     pub data: &'a dyn Data,
     /// Number of clusters.
     pub k: usize,
+    stop_asked: Option<StopAsked>,
     singular: OnceLock<Singular>,
     information: OnceLock<f64>,
 }
@@ -68,6 +70,20 @@ impl<'a> Problem<'a> {
                 advice: "this method needs nonnegative data; k-means and spherical-k-means take any sign",
             });
         }
+        if facts.largest > 0.0 && facts.largest < f64::MIN_POSITIVE {
+            return Err(Error::Data(format!(
+                "the largest entry is {:e}, which has lost its digits: multiply the data by a power of ten",
+                facts.largest
+            )));
+        }
+        if let Some(point) = facts.faint {
+            return Err(Error::Data(format!(
+                "point {point} (counted from 0) is not zero, but less than {:e} of the largest entry ({:e}): remove it, \
+                 set it to zero, or bring all points to norm 1",
+                data.shape().format.faint(),
+                facts.largest
+            )));
+        }
         if k == 0 {
             return Err(Error::parameter("k", "the number of clusters must be at least 1"));
         }
@@ -85,7 +101,17 @@ impl<'a> Problem<'a> {
                 format!("{k} clusters need at least {k} {which}, there are {available}"),
             ));
         }
-        Ok(Problem { data, k, singular: OnceLock::new(), information: OnceLock::new() })
+        Ok(Problem { data, k, stop_asked: None, singular: OnceLock::new(), information: OnceLock::new() })
+    }
+
+    /// Whom to ask whether to stop where there is no iteration to tell of.
+    pub fn asking(self, stop_asked: Option<StopAsked>) -> Self {
+        Problem { stop_asked, ..self }
+    }
+
+    /// Whether to stop with what there is.
+    pub(crate) fn is_to_stop(&self) -> bool {
+        self.stop_asked.as_ref().is_some_and(|asked| asked())
     }
 
     /// What one look at the data told.
@@ -98,7 +124,7 @@ impl<'a> Problem<'a> {
         if let Some(singular) = self.singular.get() {
             return Ok(singular);
         }
-        let singular = top(self.data, self.k)?;
+        let singular = top_until(self.data, self.k, &|| self.is_to_stop())?;
         Ok(self.singular.get_or_init(|| singular))
     }
 
@@ -125,7 +151,7 @@ impl<'a> Problem<'a> {
         generator: &mut ChaCha8Rng,
     ) -> Result<Vec<usize>> {
         if self.facts().weighted {
-            let fractions: Vec<f64> = (0..count).map(|_| generator.random()).collect();
+            let fractions: Vec<f64> = (0..count).map(|_| uniform(generator)).collect();
             return self.draw_by_weight(&fractions, zero_is_a_point);
         }
         let candidates = self.candidates(zero_is_a_point);

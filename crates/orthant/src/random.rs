@@ -63,6 +63,14 @@ mod tests {
         assert!(tenths.iter().all(|&count| count.abs_diff(10_000) < 475), "{tenths:?}");
     }
 
+    /// So that results of a seed did not change when the crate's own distribution was left.
+    #[test]
+    fn uniform_numbers_are_those_that_the_crate_makes_today() {
+        use rand::RngExt;
+        let (mut ours, mut theirs) = (stream(5, 1), stream(5, 1));
+        assert!((0..1000).all(|_| uniform(&mut ours).to_bits() == theirs.random::<f64>().to_bits()));
+    }
+
     #[test]
     fn normal_numbers_have_the_moments_and_tails_of_a_normal_distribution() {
         let (mut rng, mut normal) = (stream(2, 0), Normal::default());

@@ -28,7 +28,7 @@ pub(crate) fn fit(
     title: &str,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    let problem = Problem::new(data, k, method.needs())?;
+    let problem = Problem::new(data, k, method.needs())?.asking(observer.stop_asked());
     let algorithm = method.with(&Values::new())?;
     let streams: Vec<Stream> = (0..runs as u64).map(|run| Stream { seed, run }).collect();
     let mut state = algorithm.begin(&problem, &Start::Residual, &streams)?;

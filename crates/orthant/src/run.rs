@@ -1,5 +1,6 @@
 //! The only iteration loop: it asks algorithms to step and decides when to stop.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::bytes::{Bytes, bytes_of};
@@ -91,10 +92,18 @@ pub enum Go {
     Stop,
 }
 
+/// Whether to stop: asked from any thread, between passes over the data, where it may be long to the next iteration.
+pub type StopAsked = Arc<dyn Fn() -> bool + Send + Sync>;
+
 /// Sees every iteration and may stop the work.
 pub trait Observer {
     /// Called after every iteration of every run.
     fn iteration(&mut self, event: &Event) -> Go;
+    /// Who can be asked whether to stop while a start, a singular value decomposition or a descent is under way. The work
+    /// then goes on with what it has to its next iteration, whose answer must be [`Go::Stop`] too.
+    fn stop_asked(&self) -> Option<StopAsked> {
+        None
+    }
     /// Asked after every iteration of a batch: whether the work should be saved now.
     fn wants_to_save(&mut self) -> bool {
         false
@@ -260,5 +269,8 @@ pub(crate) struct Unsaved<'a>(pub(crate) &'a mut dyn Observer);
 impl Observer for Unsaved<'_> {
     fn iteration(&mut self, event: &Event) -> Go {
         self.0.iteration(event)
+    }
+    fn stop_asked(&self) -> Option<StopAsked> {
+        self.0.stop_asked()
     }
 }

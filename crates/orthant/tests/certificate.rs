@@ -6,7 +6,7 @@ use common::brute_force::least_error2;
 use common::tiny::{Tiny, how_many, tiny};
 use common::{Numbers, clustered, open_kind, run, sparse};
 use orthant::algorithms::method;
-use orthant::certificate::{Bound, CERTIFICATE, Certificate, Level, certify};
+use orthant::certificate::{Bound, CERTIFICATE, Certificate, Rigour, certify};
 use orthant::finish::finish;
 use orthant::matrix::{Data, Dense, Mat, Rule, open};
 use orthant::pipeline::{Job, cluster};
@@ -14,10 +14,10 @@ use orthant::prepare::Problem;
 use orthant::run::{Event, Go, Observer};
 use rayon::prelude::*;
 
-const LEVELS: [Level; 3] = [Level::Singular, Level::Quick, Level::Thorough];
+const RIGOURS: [Rigour; 3] = [Rigour::Singular, Rigour::Quick, Rigour::Thorough];
 
 /// The certificate of a partition that is no good, so that nothing but the bound itself keeps the bound low.
-fn certified(data: &dyn Data, k: usize, level: Level) -> Certificate {
+fn certified(data: &dyn Data, k: usize, level: Rigour) -> Certificate {
     let problem = Problem::new(data, k, method("em-onmf").unwrap().needs()).unwrap();
     let mut slots = data.slots().unwrap();
     let facts = data.facts();
@@ -45,7 +45,7 @@ fn no_bound_is_above_the_optimum() {
             }
             let best = least_error2(&problem.x, *features, problem.weights.as_deref(), *k);
             let data = open_kind(problem.kind, &problem.x, *features, problem.weights.clone());
-            let bounds = LEVELS.map(|level| {
+            let bounds = RIGOURS.map(|level| {
                 let certificate = certified(&*data, *k, level);
                 let bound2 = certificate.lower_bound.powi(2);
                 assert!(
@@ -89,7 +89,7 @@ fn no_bound_from_groups_is_above_the_optimum() {
             directions.iter().enumerate().map(|(at, d)| d * f64::sqrt(norms2[at / features])).collect();
         let best = least_error2(&merged, features, None, k);
         let data = open(Dense::new(points, features, x).unwrap(), None).unwrap();
-        let certificate = certified(&*data, k, Level::Quick);
+        let certificate = certified(&*data, k, Rigour::Quick);
         let bound2 = certificate.lower_bound.powi(2);
         assert!(bound2 <= best + 1e-12, "{seed}: {bound2:e} above {best:e}");
         assert_eq!(certificate.bound, Bound::DualOfGroups);
@@ -124,14 +124,14 @@ fn the_certificate_is_the_same_for_any_number_of_threads_and_kind() {
         let bound = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let data = open_kind("dense f64", &x, features, None);
-            let job = Job { certificate: Level::Quick, ..Job::new("em-onmf", k).unwrap() };
+            let job = Job { certificate: Rigour::Quick, ..Job::new("em-onmf", k).unwrap() };
             pool.install(|| run(&*data, &job)).certificate
         };
         let one = bound(1);
         assert_eq!(one, bound(3));
         assert!(one.bound != Bound::Singular && one.lower_bound > 0.0, "{one:?}");
         let data = open(sparse::<f64, i32>(&x, features), None).unwrap();
-        let job = Job { certificate: Level::Quick, ..Job::new("em-onmf", k).unwrap() };
+        let job = Job { certificate: Rigour::Quick, ..Job::new("em-onmf", k).unwrap() };
         let other = run(&*data, &job).certificate;
         assert!((one.lower_bound - other.lower_bound).abs() < 1e-4, "{one:?} {other:?}");
     }
@@ -152,14 +152,14 @@ fn stopping_the_certificate_keeps_the_result_with_what_is_proven() {
     let x = clustered(200, features, k, 8);
     let data = open_kind("dense f64", &x, features, None);
     let job = |certificate| Job { certificate, ..Job::new("em-onmf", k).unwrap() };
-    let plain = run(&*data, &job(Level::Singular));
-    let at_once = cluster(&*data, &job(Level::Thorough), &mut Impatient(0)).unwrap();
+    let plain = run(&*data, &job(Rigour::Singular));
+    let at_once = cluster(&*data, &job(Rigour::Thorough), &mut Impatient(0)).unwrap();
     assert_eq!(at_once.certificate, plain.certificate);
-    let later = cluster(&*data, &job(Level::Thorough), &mut Impatient(10)).unwrap();
+    let later = cluster(&*data, &job(Rigour::Thorough), &mut Impatient(10)).unwrap();
     assert_eq!(later.solution.labels, plain.solution.labels);
     assert_eq!(later.certificate.bound, Bound::Dual);
     assert!(later.certificate.lower_bound > plain.certificate.lower_bound);
-    let whole = run(&*data, &job(Level::Thorough)).certificate;
+    let whole = run(&*data, &job(Rigour::Thorough)).certificate;
     assert!(whole.lower_bound > later.certificate.lower_bound, "{whole:?} {:?}", later.certificate);
 }
 
@@ -175,7 +175,7 @@ fn data_too_large_in_both_directions_keep_the_bound_of_the_singular_values() {
         }
     }
     let data = open(sparse::<f64, i32>(&x, features), None).unwrap();
-    let outcome = run(&*data, &Job { certificate: Level::Quick, ..Job::new("em-onmf", 3).unwrap() });
+    let outcome = run(&*data, &Job { certificate: Rigour::Quick, ..Job::new("em-onmf", 3).unwrap() });
     assert_eq!(outcome.certificate.bound, Bound::Singular);
     assert!(outcome.certificate.lower_bound > 0.0);
 }

@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use orthant::matrix::{Csr, Dense};
-use orthant::read::{FORMATS, Loaded, Options, Precision, from_bytes, lines, numbers, read, write};
+use orthant::read::{
+    FORMATS, Loaded, Options, Precision, from_bytes, lines, numbers, read, write, write_list,
+};
 use orthant::{ImageShape, Matrix, Scan};
 
 fn load(name: &str, content: impl AsRef<[u8]>) -> Loaded {
@@ -482,4 +484,10 @@ fn lists_are_one_a_line() {
     std::fs::write(&path, npy("{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }", &[1, 2, 3]))
         .unwrap();
     assert_eq!(numbers(&path).unwrap(), [1.0, 2.0, 3.0]);
+    let list = [0.1, -1.5, 1e300, 5e-324];
+    let mut bytes = vec![];
+    write_list(&list, &mut bytes).unwrap();
+    assert_eq!(bytes.len() % 64, 32, "numbers begin at a multiple of 64 bytes");
+    std::fs::write(&path, bytes).unwrap();
+    assert_eq!(numbers(&path).unwrap(), list);
 }

@@ -107,7 +107,7 @@ pub struct ClusterArgs {
     pub seed: u64,
     /// Work on the lower bound of the error: singular, quick (seconds) or thorough (up to minutes)
     #[arg(long, value_name = "LEVEL", default_value = "singular", value_parser = certificate, help_heading = "Method")]
-    pub certificate: orthant::certificate::Level,
+    pub certificate: orthant::certificate::Rigour,
     #[command(flatten)]
     pub values: MethodValues,
     /// Write labels, factors, summary and report into this new folder

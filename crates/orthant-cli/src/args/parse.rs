@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use orthant::algorithms::{POLISHES, Polish};
-use orthant::certificate::{LEVELS, Level};
+use orthant::certificate::{RIGOURS, Rigour};
 use orthant::recipe::{MISSING, Missing, Orientation};
 use orthant::start::{STARTS, Start};
 use orthant::texts::Frequency;
@@ -98,9 +98,9 @@ pub fn origin(text: &str) -> Result<Origin, String> {
 }
 
 /// How much work to put into the lower bound.
-pub fn certificate(text: &str) -> Result<Level, String> {
-    let known: Vec<&str> = LEVELS.iter().map(|l| l.0).collect();
-    Level::named(text).map_err(|_| format!("there are {}", known.join(", ")))
+pub fn certificate(text: &str) -> Result<Rigour, String> {
+    let known: Vec<&str> = RIGOURS.iter().map(|l| l.0).collect();
+    Rigour::named(text).map_err(|_| format!("there are {}", known.join(", ")))
 }
 
 /// A list of polishing steps.

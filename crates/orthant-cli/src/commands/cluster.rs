@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use orthant::certificate::{Bound, Certificate, Level};
+use orthant::certificate::{Bound, Certificate, Rigour};
 use orthant::checkpoint::Checkpoint;
 use orthant::finish::Solution;
 use orthant::image::{ImageShape, Scan};
@@ -241,11 +241,11 @@ fn lower_bound(job: &Job, outcome: &Outcome) -> String {
         }
     };
     let time = match job.certificate {
-        Level::Singular => String::new(),
+        Rigour::Singular => String::new(),
         _ => format!(", {}", duration(outcome.certificate_seconds)),
     };
     let more = match job.certificate {
-        Level::Singular => "; --certificate quick may find one",
+        Rigour::Singular => "; --certificate quick may find one",
         _ => "",
     };
     if certificate.lower_bound > 0.0 {

@@ -108,6 +108,7 @@ const COLUMNS: &[Column] = &[
     score("accuracy %", |f| &f.accuracy),
     score("NMI %", |f| &f.nmi),
     score("ARI %", |f| &f.ari),
+    score("purity %", |f| &f.purity),
     Column { name: "relative error", figures: |f| &f.error, unit: 1.0, digits: 5, more_is_better: false },
 ];
 
@@ -271,7 +272,7 @@ fn page(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Resu
 /// One line for each method.
 fn csv(rows: &[Row]) -> String {
     let mut text = String::from("method,start,polish,runs");
-    for name in ["accuracy", "nmi", "ari", "relative_error"] {
+    for name in ["accuracy", "nmi", "ari", "purity", "relative_error"] {
         text.push_str(&format!(",{name}_mean,{name}_deviation"));
     }
     text.push_str(",iterations_mean,seconds_per_run,problem\n");
@@ -295,7 +296,7 @@ fn csv(rows: &[Row]) -> String {
                 text.push_str(&format!(",{iterations},{},\n", f.seconds_per_run()));
             }
             Err(problem) => {
-                text.push_str(&format!("{}\"{}\"\n", ",".repeat(11), problem.replace('"', "\"\"")));
+                text.push_str(&format!("{}\"{}\"\n", ",".repeat(13), problem.replace('"', "\"\"")));
             }
         }
     }

@@ -9,7 +9,7 @@ use super::{Course, ONMF, OP_SVD, Pairs, by_set, title};
 use crate::estimate::{Estimate, Side, all, everywhere, mostly, share_of_perfect_draws};
 use crate::lab::Lab;
 use crate::protocol::{POLISHED, SETS};
-use crate::sets::synthetic::Level;
+use crate::sets::synthetic::NoiseLevel;
 use crate::shown::{Claim, Verdict};
 
 /// The level at which the paper finds ONP-MF and O-P(SVD) perfect.
@@ -94,7 +94,7 @@ pub fn perfect_model(lab: &Lab) -> Result<Claim> {
 }
 
 /// A method's accuracy less another's, set by set.
-fn difference(lab: &Lab, level: &Level, one: &str, other: &str) -> Result<Estimate> {
+fn difference(lab: &Lab, level: &NoiseLevel, one: &str, other: &str) -> Result<Estimate> {
     let (a, b) = (by_set(lab, level, one, lab.protocol.sets)?, by_set(lab, level, other, lab.protocol.sets)?);
     Ok(Estimate::of(&a.iter().zip(b).filter_map(|(a, b)| Some((*a)? - b?)).collect::<Vec<_>>()))
 }
@@ -106,7 +106,7 @@ const POOR: &str = "em-onmf:random";
 
 /// What the paper says of Figure 4, at the levels at which methods can be told apart.
 pub fn of_methods(lab: &Lab, courses: &[Course]) -> Result<Vec<Claim>> {
-    let levels: Vec<&Level> = lab.sets.levels.iter().filter(|l| l.noise > 0.0 && l.tells()).collect();
+    let levels: Vec<&NoiseLevel> = lab.sets.levels.iter().filter(|l| l.noise > 0.0 && l.tells()).collect();
     let paper = || courses.iter().filter(|c| c.method != POLISHED);
     let whole = paper().all(|c| levels.iter().all(|l| c.sets_at(l.noise) >= lab.protocol.sets));
     Ok(vec![
@@ -118,7 +118,7 @@ pub fn of_methods(lab: &Lab, courses: &[Course]) -> Result<Vec<Claim>> {
     ])
 }
 
-fn best(lab: &Lab, courses: &[Course], levels: &[&Level], whole: bool) -> Result<Claim> {
+fn best(lab: &Lab, courses: &[Course], levels: &[&NoiseLevel], whole: bool) -> Result<Claim> {
     let highest = |methods: &[&'static str], noise: f64| {
         let mean = |method: &str| courses.iter().find(|c| c.method == method).map_or(0.0, |c| c.at(noise));
         methods.iter().copied().max_by(|a, b| mean(a).total_cmp(&mean(b))).unwrap_or(ONMF)
@@ -158,7 +158,7 @@ fn only_perfect(lab: &Lab, whole: bool) -> Result<Claim> {
     })
 }
 
-fn similar(lab: &Lab, levels: &[&Level], whole: bool) -> Result<Claim> {
+fn similar(lab: &Lab, levels: &[&NoiseLevel], whole: bool) -> Result<Claim> {
     let (mut verdicts, mut apart) = (vec![], 0.0f64);
     for level in levels {
         for (i, one) in MIDDLE.iter().enumerate() {
@@ -177,7 +177,7 @@ fn similar(lab: &Lab, levels: &[&Level], whole: bool) -> Result<Claim> {
     })
 }
 
-fn lower(lab: &Lab, levels: &[&Level], whole: bool) -> Result<Claim> {
+fn lower(lab: &Lab, levels: &[&NoiseLevel], whole: bool) -> Result<Claim> {
     let mut sides = vec![];
     for level in levels {
         for (one, other) in BEST.iter().flat_map(|one| MIDDLE.map(|other| (*one, other))) {
@@ -199,7 +199,7 @@ fn lower(lab: &Lab, levels: &[&Level], whole: bool) -> Result<Claim> {
     })
 }
 
-fn poor(lab: &Lab, levels: &[&Level], whole: bool) -> Result<Claim> {
+fn poor(lab: &Lab, levels: &[&NoiseLevel], whole: bool) -> Result<Claim> {
     let (mut all, mut told) = (vec![], vec![]);
     for level in levels {
         let others = [&BEST[..], &MIDDLE[..]].concat();

@@ -13,7 +13,7 @@ use crate::permutations;
 use crate::plan::{Plan, Request};
 use crate::protocol::{PAPER, PLAIN, POLISHED};
 use crate::sets::Shared;
-use crate::sets::synthetic::{Level, ON_THE_EDGE};
+use crate::sets::synthetic::{NoiseLevel, ON_THE_EDGE};
 use crate::shown::{Shown, csv, markdown, mean, number};
 use orthant::contender::Contender;
 
@@ -31,7 +31,7 @@ fn plan_on(lab: &Lab, plan: &mut Plan, methods: &[&str], sets: usize) -> Result<
     lab.sets.levels.iter().try_for_each(|level| plan_level(lab, plan, level, methods, sets))
 }
 
-fn plan_level(lab: &Lab, plan: &mut Plan, level: &Level, methods: &[&str], sets: usize) -> Result<()> {
+fn plan_level(lab: &Lab, plan: &mut Plan, level: &NoiseLevel, methods: &[&str], sets: usize) -> Result<()> {
     for set in level.sets.iter().take(sets) {
         let runs = lab.protocol.synthetic_runs;
         plan.add(
@@ -62,7 +62,7 @@ pub fn plan_figure4(lab: &Lab, plan: &mut Plan) -> Result<()> {
 }
 
 /// Mean accuracy of a method on each of the first sets of a level; nothing where there is no run.
-fn by_set(lab: &Lab, level: &Level, method: &str, sets: usize) -> Result<Vec<Option<f64>>> {
+fn by_set(lab: &Lab, level: &NoiseLevel, method: &str, sets: usize) -> Result<Vec<Option<f64>>> {
     let contender = Contender::parse(method)?.remove(0);
     let wanted = if contender.start.is_random() { lab.protocol.synthetic_runs } else { 1 };
     let of = |set: &Shared| -> Result<Option<f64>> {

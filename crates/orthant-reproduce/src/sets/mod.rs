@@ -17,7 +17,7 @@ use crate::Part;
 use crate::protocol::Protocol;
 use crate::published;
 use scenes::Picture;
-use synthetic::Level;
+use synthetic::NoiseLevel;
 
 /// A data set.
 pub struct Set {
@@ -57,7 +57,7 @@ pub type Found = std::result::Result<Shared, String>;
 pub struct Sets {
     texts: Vec<(String, Found)>,
     /// The synthetic sets.
-    pub levels: Vec<Level>,
+    pub levels: Vec<NoiseLevel>,
     /// Hubble or what stands for it, Urban or what stands for it, the swimmer.
     pub hubble: Vec<Picture>,
     pub urban: Vec<Picture>,

@@ -21,12 +21,12 @@ pub fn on_the_edge(seed: u64) -> Result<Shared> {
 }
 
 /// The sets of a level.
-pub struct Level {
+pub struct NoiseLevel {
     pub noise: f64,
     pub sets: Vec<Shared>,
 }
 
-impl Level {
+impl NoiseLevel {
     /// Whether methods can be told apart at this level; models are compared in pairs there.
     pub fn tells(&self) -> bool {
         self.noise <= TELLING_UP_TO
@@ -39,11 +39,11 @@ impl Level {
 }
 
 /// `sets` for each level, `paired` where models are compared in pairs; the first are the same sets.
-pub fn levels(seed: u64, sets: usize, paired: usize) -> Result<Vec<Level>> {
-    let level = |noise: f64| -> Result<Level> {
+pub fn levels(seed: u64, sets: usize, paired: usize) -> Result<Vec<NoiseLevel>> {
+    let level = |noise: f64| -> Result<NoiseLevel> {
         let count = if noise <= TELLING_UP_TO { sets.max(paired) } else { sets };
         let sets = (0..count).map(|number| set(noise, seed.wrapping_add(number as u64), number));
-        Ok(Level { noise, sets: sets.collect::<Result<_>>()? })
+        Ok(NoiseLevel { noise, sets: sets.collect::<Result<_>>()? })
     };
     NOISE.iter().map(|&noise| level(noise)).collect()
 }

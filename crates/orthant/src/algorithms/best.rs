@@ -193,7 +193,7 @@ struct BestState<'a> {
 }
 
 /// How exact the vectors are by which partitions are compared: σ² is exact to the square of it.
-const TOLD: f64 = 1e-8;
+const VECTOR_TOLERANCE: f64 = 1e-8;
 
 /// So many partitions are remembered.
 const REMEMBERED: usize = 6;
@@ -307,7 +307,8 @@ impl<'a> BestState<'a> {
         }
         let all: Vec<usize> = (0..runs).collect();
         let guess = Mat::zeros(self.problem.data.shape().features, k);
-        let found = dominant_within(self.problem.data, &mut *slots, &all, &vec![&guess; runs], TOLD)?;
+        let found =
+            dominant_within(self.problem.data, &mut *slots, &all, &vec![&guess; runs], VECTOR_TOLERANCE)?;
         let starts = found.into_iter().map(|found| found.u).zip(generators);
         Ok(Box::new(Lloyd::from_centroids(Directions, self.problem, starts.collect())?))
     }
@@ -320,7 +321,7 @@ impl<'a> BestState<'a> {
             _ => 1,
         };
         let conclusions = (0..runs).map(|run| part.state.conclude(run)).collect::<Result<Vec<_>>>()?;
-        let told = told(self.problem, &conclusions, TOLD)?;
+        let told = told(self.problem, &conclusions, VECTOR_TOLERANCE)?;
         // Moves, swaps and EM never lose: what they began with has served.
         let origin = if runs == 1 { part.origin.map(|at| self.found.remove(at)) } else { None };
         for (conclusion, (directions, explained)) in conclusions.into_iter().zip(told) {

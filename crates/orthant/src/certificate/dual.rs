@@ -242,12 +242,11 @@ impl<'a> Dual<'a> {
             // Any μ between the k-th eigenvalue and the next has the same value: room on both sides.
             self.mu = 0.5 * (pairs.values[self.k - 1] + pairs.values[self.k]).max(0.0);
         } else {
-            let mut best = f64::INFINITY;
-            for factor in [0.9, 0.95, 1.0, 1.05, 1.1] {
-                let Some((v, at)) = self.value(factor * self.mu, &n, &pairs, 3) else { continue };
+            let (middle, mut best) = (self.mu, f64::INFINITY);
+            for mu in [0.9, 0.95, 1.0, 1.05, 1.1].map(|factor| factor * middle) {
+                let Some((v, at)) = self.value(mu, &n, &pairs, 3) else { continue };
                 if v < best {
-                    (best, pairs) = (v, at);
-                    self.mu *= factor;
+                    (best, pairs, self.mu) = (v, at, mu);
                 }
             }
         }

@@ -23,7 +23,7 @@ use reduced::Reduced;
 
 /// How much work to put into the lower bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Level {
+pub enum Rigour {
     /// The singular values alone.
     #[default]
     Singular,
@@ -34,7 +34,7 @@ pub enum Level {
 }
 
 /// Their names, in order, with what they do.
-pub const LEVELS: &[(&str, &str)] = &[
+pub const RIGOURS: &[(&str, &str)] = &[
     (
         "singular",
         "the bound of the singular values, which holds for any factors of rank k: cheap, loose on images",
@@ -43,13 +43,13 @@ pub const LEVELS: &[(&str, &str)] = &[
     ("thorough", "the same with finer groups and more steps: up to some minutes"),
 ];
 
-impl Level {
+impl Rigour {
     /// A level by its name.
-    pub fn named(name: &str) -> Result<Level> {
-        let levels = [Level::Singular, Level::Quick, Level::Thorough];
+    pub fn named(name: &str) -> Result<Rigour> {
+        let levels = [Rigour::Singular, Rigour::Quick, Rigour::Thorough];
         let found = levels.into_iter().find(|level| level.name() == name);
         found.ok_or_else(|| {
-            let known: Vec<&str> = LEVELS.iter().map(|l| l.0).collect();
+            let known: Vec<&str> = RIGOURS.iter().map(|l| l.0).collect();
             let known = known.join(", ");
             Error::parameter("certificate", format!("there is no level '{name}'; there are {known}"))
         })
@@ -57,16 +57,16 @@ impl Level {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        LEVELS[self as usize].0
+        RIGOURS[self as usize].0
     }
 
     /// Most points (or groups of points) and steps of the dual bound, and most features where points are grouped.
     /// A matrix of points × points takes 8 bytes an entry, and four of them are held.
     fn limits(self) -> Limits {
         match self {
-            Level::Singular => Limits { points: 0, groups: 0, features: 0, steps: 0 },
-            Level::Quick => Limits { points: 1000, groups: 400, features: 1000, steps: 60 },
-            Level::Thorough => Limits { points: 3000, groups: 1600, features: 2000, steps: 300 },
+            Rigour::Singular => Limits { points: 0, groups: 0, features: 0, steps: 0 },
+            Rigour::Quick => Limits { points: 1000, groups: 400, features: 1000, steps: 60 },
+            Rigour::Thorough => Limits { points: 3000, groups: 1600, features: 2000, steps: 300 },
         }
     }
 }
@@ -142,7 +142,7 @@ pub fn certify(
     slots: &mut dyn Slots,
     solution: &Solution,
     left: &Left,
-    level: Level,
+    level: Rigour,
     observer: &mut dyn Observer,
 ) -> Result<Certificate> {
     let facts = problem.facts();
@@ -155,7 +155,7 @@ pub fn certify(
     let allowance = rounding(problem) + singular_rounding(problem);
     let mut bound2 = (1.0 - share(best) - allowance).max(0.0);
     let mut bound = Bound::Singular;
-    if level != Level::Singular && facts.norm2 > 0.0 {
+    if level != Rigour::Singular && facts.norm2 > 0.0 {
         let watch = &mut |iteration: usize, most: usize, seems: f64| {
             // What is shown is the bound as it seems to be: proven is what it ends with.
             let objective = facts.norm2 * seems.max(0.0);
@@ -226,7 +226,7 @@ fn singular_rounding(problem: &Problem) -> f64 {
 fn dual_bound(
     problem: &Problem,
     solution: &Solution,
-    level: Level,
+    level: Rigour,
     watch: &mut dyn FnMut(usize, usize, f64) -> Go,
 ) -> Result<Option<(f64, Bound)>> {
     let (data, facts, k) = (problem.data, problem.facts(), problem.k);

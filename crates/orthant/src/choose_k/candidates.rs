@@ -7,7 +7,7 @@
 //!   between these, but k singular values all the same;
 //! - complete: the first k that explains everything.
 
-use super::Level;
+use super::KResult;
 
 /// A number of clusters with what speaks for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ const KNEE: f64 = 2.0;
 
 /// One to three candidates, the most convincing first; `energies` are the shares of the data that the first, second, …
 /// singular value explains.
-pub(super) fn candidates(levels: &[Level], energies: &[f64]) -> Vec<Candidate> {
+pub(super) fn candidates(levels: &[KResult], energies: &[f64]) -> Vec<Candidate> {
     let mut votes: Vec<(usize, f64, String)> = vec![];
     // Beyond the k that explains everything there is nothing to find.
     let complete = levels.iter().position(|l| l.relative_error <= NOTHING);
@@ -66,7 +66,7 @@ pub(super) fn candidates(levels: &[Level], energies: &[f64]) -> Vec<Candidate> {
 }
 
 /// The largest k that is about as stable as any, and the most stable one.
-fn stable(levels: &[Level]) -> Vec<(usize, f64, String)> {
+fn stable(levels: &[KResult]) -> Vec<(usize, f64, String)> {
     let known: Vec<(usize, f64)> = levels.iter().filter_map(|l| Some((l.k, l.stability()?))).collect();
     let Some(best) = known.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a }) else {
         return vec![];

@@ -59,7 +59,7 @@ impl Default for ChooseK {
 
 /// What was found for one k.
 #[derive(Debug, Clone)]
-pub struct Level {
+pub struct KResult {
     /// Number of clusters.
     pub k: usize,
     /// `‖M − UV‖/‖M‖` of the best partition found.
@@ -78,7 +78,7 @@ pub struct Level {
     pub labels: Vec<i32>,
 }
 
-impl Level {
+impl KResult {
     /// Mean agreement of halves.
     pub fn stability(&self) -> Option<f64> {
         let n = self.agreements.len();
@@ -92,7 +92,7 @@ pub struct Choice {
     /// One to three, the most convincing first.
     pub candidates: Vec<Candidate>,
     /// Every k, in increasing order.
-    pub levels: Vec<Level>,
+    pub levels: Vec<KResult>,
     /// What a reader should know.
     pub notes: Vec<String>,
     /// Whether the observer stopped the work before its end.
@@ -139,13 +139,13 @@ pub fn choose_k(data: &dyn Data, ask: &ChooseK, observer: &mut dyn Observer) -> 
     let energies: Vec<f64> = singular.values.iter().map(|s| s * s / norm2).collect();
     // What one cluster leaves is known without a search.
     let one = energies.first().map(|e| (1.0 - e).max(0.0)).filter(|_| ask.least == 2);
-    let mut levels: Vec<Level> = vec![];
+    let mut levels: Vec<KResult> = vec![];
     for step in steps {
         let best: f64 = singular.values[..step.k].iter().map(|s| s * s).sum::<f64>() + singular.slack;
         let error2 = (1.0 - step.explained / norm2).max(0.0);
         let before = levels.last().map(|last| last.relative_error.powi(2)).or(one);
         let gain = before.map(|before| before - error2);
-        levels.push(Level {
+        levels.push(KResult {
             k: step.k,
             relative_error: error2.sqrt(),
             lower_bound: (1.0 - best / norm2).max(0.0).sqrt().min(error2.sqrt()),
@@ -167,7 +167,12 @@ pub fn choose_k(data: &dyn Data, ask: &ChooseK, observer: &mut dyn Observer) -> 
 }
 
 /// Divides a sample into halves, lets each walk the same path, and compares what they say of all of the sample.
-fn divide(data: &dyn Data, ask: &ChooseK, levels: &mut [Level], observer: &mut dyn Observer) -> Result<bool> {
+fn divide(
+    data: &dyn Data,
+    ask: &ChooseK,
+    levels: &mut [KResult],
+    observer: &mut dyn Observer,
+) -> Result<bool> {
     let all = usable(data);
     let points = sample(&all, ask.most_points.max(4), Stream { seed: ask.seed, run: 1 << 52 });
     let whole = data.select(&points)?;

@@ -2,14 +2,13 @@
 //!
 //! A published ground truth becomes an image of full size whose truth is known. Call it simulated.
 
-use rand::RngExt;
 use rayon::prelude::*;
 
 use super::{Generated, check_noise};
 use crate::error::{Error, Result};
 use crate::image::ImageShape;
 use crate::matrix::{Dense, Mat, Matrix};
-use crate::random::{Normal, stream};
+use crate::random::{Normal, stream, uniform};
 
 /// Pixels that share a stream of random numbers. Fixed, so that the result does not depend on the
 /// number of threads; changing it changes the noise of every seed.
@@ -95,7 +94,7 @@ impl Scene {
                     }
                 }
                 if self.least_light < 1.0 {
-                    let light = self.least_light + (1.0 - self.least_light) * rng.random::<f64>();
+                    let light = self.least_light + (1.0 - self.least_light) * uniform(&mut rng);
                     point.iter_mut().for_each(|x| *x *= light);
                 }
                 if self.noise > 0.0 {

@@ -69,6 +69,8 @@ pub struct Facts {
     pub weightless_points: Vec<usize>,
     /// Nonzero points with a positive weight.
     pub usable_points: usize,
+    /// The first point that is not zero, but too small beside the largest entry to be computed with.
+    pub faint: Option<usize>,
     /// Features that are zero in every point.
     pub zero_features: usize,
     /// The first NaN or infinite entry.

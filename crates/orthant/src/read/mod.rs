@@ -38,6 +38,7 @@ use std::path::Path;
 
 pub use columns::Columns;
 pub use lists::{lines, list, numbers};
+pub use numpy::write_list;
 pub use output::{
     SEAL, Stage, Traces, companions, folder_of, is_part, is_special, settle, write, write_staged, write_whole,
 };

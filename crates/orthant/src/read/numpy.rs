@@ -274,6 +274,12 @@ pub(super) fn put_header(out: &mut dyn Write, kind: &str, shape: &str) -> std::i
     out.write_all(text.as_bytes())
 }
 
+/// A list of numbers as a one-dimensional array.
+pub fn write_list(numbers: &[f64], out: &mut dyn Write) -> std::io::Result<()> {
+    put_header(out, "<f8", &format!("({},)", numbers.len()))?;
+    numbers.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))
+}
+
 /// Dense, C order, float32 or float64; a sparse matrix is written with its zeros.
 pub(super) fn write(loaded: &Loaded, out: &mut dyn Write) -> std::io::Result<()> {
     let matrix = &loaded.matrix;

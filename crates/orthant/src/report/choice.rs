@@ -5,7 +5,7 @@ use super::chart::{Axis, Line, Lines, Mark, Marker, Series, lines};
 use super::number::decimals;
 use super::page::{Table, table};
 use super::parts::{Parts, paragraph};
-use crate::choose_k::{Choice, Level};
+use crate::choose_k::{Choice, KResult};
 use crate::error::Result;
 
 /// Everything that page is made of.
@@ -27,7 +27,7 @@ pub fn choice(input: &Chosen) -> Result<String> {
         let mark = |c: &crate::choose_k::Candidate| Mark { x: c.k as f64, label: c.k.to_string() };
         choice.candidates.iter().map(mark).collect::<Vec<_>>()
     };
-    let series = |name: &str, colour: usize, line: Line, of: &dyn Fn(&Level) -> Option<f64>| Series {
+    let series = |name: &str, colour: usize, line: Line, of: &dyn Fn(&KResult) -> Option<f64>| Series {
         name: name.into(),
         points: choice.levels.iter().filter_map(|l| Some((l.k as f64, of(l)?))).collect(),
         colour: Some(colour),
@@ -61,7 +61,7 @@ pub fn choice(input: &Chosen) -> Result<String> {
                 Axis::new("agreement (adjusted Rand index)"),
                 vec![
                     series("of halves with all points", 1, Line::Dashed, &|l| l.consensus),
-                    series("of two halves with each other", 0, Line::Solid, &Level::stability),
+                    series("of two halves with each other", 0, Line::Solid, &KResult::stability),
                 ],
             ),
             "The data are divided into two random halves several times; both are clustered and say where all points belong. 1: they say the same, 0: they agree by chance.",
@@ -84,7 +84,7 @@ pub fn choice(input: &Chosen) -> Result<String> {
         );
     }
     let number = |x: Option<f64>, digits: usize| x.map_or("–".into(), |x| decimals(x, digits));
-    let row = |l: &Level| {
+    let row = |l: &KResult| {
         let place = choice.candidates.iter().position(|c| c.k == l.k);
         vec![
             l.k.to_string(),

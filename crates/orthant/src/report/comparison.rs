@@ -42,6 +42,8 @@ pub struct Compared {
     pub nmi: Option<Mean>,
     /// Adjusted Rand index.
     pub ari: Option<Mean>,
+    /// Share of points in the majority class of their cluster.
+    pub purity: Option<Mean>,
     /// Relative error of the feasible factors.
     pub error: Option<Mean>,
     /// The lowest error of all runs.
@@ -131,6 +133,7 @@ const COLUMNS: &[Column] = &[
     ("#accuracy of best run", |m| m.best_accuracy, true, |m| plain(m.best_accuracy, 100.0, 1)),
     ("#NMI", |m| m.nmi.map(|x| x.mean), true, |m| spread(m.nmi, 100.0, 1)),
     ("#ARI", |m| m.ari.map(|x| x.mean), true, |m| spread(m.ari, 100.0, 1)),
+    ("#purity", |m| m.purity.map(|x| x.mean), true, |m| spread(m.purity, 100.0, 1)),
     ("#error", |m| m.error.map(|x| x.mean), false, |m| spread(m.error, 1.0, 4)),
     ("#lowest error", |m| m.best_error, false, |m| plain(m.best_error, 1.0, 5)),
     (
@@ -257,6 +260,7 @@ mod tests {
             accuracy: Some(Mean::of(accuracy)),
             nmi: None,
             ari: None,
+            purity: None,
             error: Some(Mean::of(error)),
             best_error: error.iter().copied().reduce(f64::min),
             best_accuracy: None,

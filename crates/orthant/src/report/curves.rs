@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Report;
-use super::chart::{Axis, Level, Lines, Mark, Marker, Series, lines};
+use super::chart::{Axis, HorizontalLine, Lines, Mark, Marker, Series, lines};
 use super::number::{counted, decimals, significant};
 use super::page::{Table, table};
 use super::words;
@@ -152,7 +152,7 @@ pub(super) fn figures(report: &Report) -> Vec<Figure> {
         // A bound far below would press the curves together.
         let bound = certificate.lower_bound;
         let near = unit == Unit::Error && bound > 0.6 * certificate.relative_error;
-        let level = Level { y: bound, label: format!("lower bound {}", significant(bound, 4)) };
+        let level = HorizontalLine { y: bound, label: format!("lower bound {}", significant(bound, 4)) };
         let caption = match unit {
             Unit::Error => format!(
                 "After every iteration. The finished result has {}: its factors are feasible, those of an iterate need not be.",

@@ -4,7 +4,7 @@ use super::number::{count, counted, percent, significant};
 use super::page::{escape, shortened};
 use super::{Features, Report};
 use crate::algorithms::Goal;
-use crate::certificate::{Bound, Level};
+use crate::certificate::{Bound, Rigour};
 use crate::matrix::Rule;
 use crate::run::Stop;
 
@@ -110,7 +110,7 @@ pub(super) fn certificate(report: &Report) -> String {
     if bound < 1e-7 {
         return text
             + match report.job.certificate {
-                Level::Singular => {
+                Rigour::Singular => {
                     "There is <b>no bound</b> from the singular values on how much better another partition might be; the certificate <code>quick</code> may find one."
                 }
                 _ => "There is <b>no bound</b> on how much better another partition might be.",

@@ -12,4 +12,4 @@ pub use clusters::{Dominant, dominant, dominant_within};
 pub use gram::gram;
 pub(crate) use subspace::Subspace;
 pub(crate) use top::orthonormalize_rows;
-pub use top::{Singular, right_vectors, top};
+pub use top::{Singular, right_vectors, top, top_until};

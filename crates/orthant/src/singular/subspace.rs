@@ -4,11 +4,12 @@
 //! where the unwanted eigenvalues are, and takes the best combinations of what results (Rayleigh–Ritz). The
 //! values are those of combinations, so they are never above the true ones: nothing is proven from above here.
 
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::top::{Columns, orthonormalize, to_columns, to_mat};
 use crate::matrix::Mat;
+use crate::random::uniform;
 
 /// Matrices up to this size are decomposed whole.
 const WHOLE: usize = 96;
@@ -61,7 +62,7 @@ impl Subspace {
     /// Takes orthonormal columns, completed by random ones.
     fn take(&mut self, mut columns: Columns, count: usize) {
         let size = self.vectors.rows;
-        let mut random = || (0..size).map(|_| self.random.random::<f64>() - 0.5).collect();
+        let mut random = || (0..size).map(|_| uniform(&mut self.random) - 0.5).collect();
         let new = (columns.len()..count).map(|_| random()).collect();
         columns.extend(orthonormalize(&columns, new));
         self.vectors = to_mat(&columns, size);
@@ -77,7 +78,7 @@ impl Subspace {
             // Random vectors know too little for a polynomial: it would see the largest eigenvalue alone.
             (0..3).for_each(|_| self.replace(a, a.wide_times(&self.vectors)));
         }
-        let mut column: Vec<f64> = (0..a.rows).map(|_| self.random.random::<f64>() - 0.5).collect();
+        let mut column: Vec<f64> = (0..a.rows).map(|_| uniform(&mut self.random) - 0.5).collect();
         let mut basis = orthonormalize(&[], vec![column]);
         let mut images: Vec<Vec<f64>> = vec![];
         for _ in 0..LANCZOS {

@@ -6,7 +6,7 @@
 //! as the identity and the first pass gives all of `MMᵀ`.
 
 use nalgebra::DMatrix;
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::matrix::kernels::{axpy, dot};
 use crate::matrix::passes::{FillRandom, Normal, Products, Scores, Transform};
 use crate::matrix::{Data, Format, Mat, Slots};
+use crate::random::uniform;
 
 /// The k largest singular values (of the scaled data, weights included) and left singular vectors.
 #[derive(Debug, Clone)]
@@ -91,6 +92,11 @@ fn extended(before: Mat, basis: &[Vec<f64>], images: &[Vec<f64>]) -> Mat {
 
 /// The k largest singular values of M with their left vectors.
 pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
+    top_until(data, k, &|| false)
+}
+
+/// The same, or as near to it as the work has come when it is to stop.
+pub fn top_until(data: &dyn Data, k: usize, is_to_stop: &dyn Fn() -> bool) -> Result<Singular> {
     let mut slots = data.slots()?;
     let shape = data.shape();
     let m = shape.features;
@@ -110,7 +116,7 @@ pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
     } else {
         let mut random = ChaCha8Rng::seed_from_u64(SEED);
         // Two more than wanted, so that the last wanted vector converges too.
-        let block = (0..wanted + 2).map(|_| (0..m).map(|_| random.random::<f64>() - 0.3).collect()).collect();
+        let block = (0..wanted + 2).map(|_| (0..m).map(|_| uniform(&mut random) - 0.3).collect()).collect();
         orthonormalize(&[], block)
     };
     // A·Q for A = MMᵀ, column by column with the basis.
@@ -147,7 +153,12 @@ pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
                 residuals.push(residual);
             }
         }
-        let done = whole || residuals.is_empty() || step == MOST_STEPS;
+        let mut done = whole || residuals.is_empty() || step == MOST_STEPS;
+        if !done && is_to_stop() {
+            // Larger values may not have been met at all: only that they are part of ‖M‖ is sure.
+            slack = (data.facts().norm2 - values[..count].iter().sum::<f64>()).max(slack);
+            done = true;
+        }
         let extension = if done { vec![] } else { orthonormalize(&basis, residuals) };
         if extension.is_empty() {
             let zero = 1e-15 * largest;

@@ -2,13 +2,13 @@
 //! one that leaves least is kept. For k-means this is greedy k-means++; for ONMF the residual of a
 //! point is `‖m‖² − maxᵢ(uᵢᵀm)²`.
 
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
 use crate::matrix::passes::{Explain, Settle, Unsettle};
 use crate::matrix::{Mat, Rule, Slot, Slots};
 use crate::prepare::{Problem, place};
+use crate::random::uniform;
 
 pub(super) fn points(
     problem: &Problem,
@@ -22,7 +22,7 @@ pub(super) fn points(
     slots.tell(&Unsettle { rule })?;
     let mut centroids = Mat::zeros(problem.data.shape().features, k);
     for i in 0..k {
-        let fractions: Vec<f64> = (0..draws).map(|_| generator.random::<f64>()).collect();
+        let fractions: Vec<f64> = (0..draws).map(|_| uniform(generator)).collect();
         let points: Vec<usize> = if i == 0 && rule == Rule::Euclid {
             // Nothing is settled yet: all points are equally far from it.
             (0..draws).map(|_| any(generator)).collect::<Result<_>>()?

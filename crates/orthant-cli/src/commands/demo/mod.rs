@@ -13,7 +13,7 @@ use orthant::contender::Contender;
 use orthant::generate::{Generated, Generator, Swimmer, Synthetic};
 use orthant::matrix::open;
 use orthant::read;
-use orthant::run::{Event, Go, Observer};
+use orthant::run::{Event, Go, Observer, StopAsked};
 use serde_json::{Map, Value, json};
 
 use crate::args::DemoArgs;
@@ -117,6 +117,9 @@ struct Listen;
 impl Observer for Listen {
     fn iteration(&mut self, _event: &Event) -> Go {
         if interrupt::happened() { Go::Stop } else { Go::On }
+    }
+    fn stop_asked(&self) -> Option<StopAsked> {
+        Some(std::sync::Arc::new(interrupt::happened))
     }
 }
 

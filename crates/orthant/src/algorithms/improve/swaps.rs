@@ -111,7 +111,8 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
                 let best = Self::best(&reached);
                 active = if ended[best] { vec![] } else { vec![best] };
             }
-            if active.is_empty() {
+            // After a pass there is something to compare with.
+            if active.is_empty() || (step > 0 && self.problem.is_to_stop()) {
                 break;
             }
             let progress = lloyd.step(&active)?;

@@ -50,6 +50,7 @@ pub(super) fn facts(
         zero_points: normed.zero.clone(),
         usable_points: points - unusable,
         weightless_points,
+        faint: normed.faint,
         zero_features: looked.used.iter().filter(|used| !**used).count(),
         not_finite: looked.not_finite,
         negative: looked.negative,

@@ -233,6 +233,7 @@ pub fn shards<'a>(
         zero_points: vec![],
         weightless_points: vec![],
         usable_points: 0,
+        faint: None,
         zero_features: 0,
         not_finite: None,
         negative: None,

@@ -334,6 +334,11 @@ impl<'s> Strip<'s> {
         self.piece().points.look(self.at..self.at + self.count)
     }
 
+    /// The square of a norm below which a point is too small to be computed with.
+    pub(crate) fn faint2(&self) -> f64 {
+        self.piece().points.shape().format.faint().powi(2)
+    }
+
     pub(crate) fn norm2_of(&self, p: usize) -> f64 {
         self.piece().points.norm2(self.at + p, self.scale)
     }

@@ -83,8 +83,10 @@ pub struct Normed {
     pub norm2: f64,
     /// `Σⱼ wⱼ` over the nonzero points.
     pub weight: f64,
+    /// The first point that is not zero, but too small to be computed with.
+    pub faint: Option<usize>,
 }
-bytes_of!(Normed { norms2, zero, norm2, weight });
+bytes_of!(Normed { norms2, zero, norm2, weight, faint });
 
 impl Part for Normed {
     fn merge(&mut self, after: Self) {
@@ -92,6 +94,7 @@ impl Part for Normed {
         self.zero.extend(after.zero);
         self.norm2 += after.norm2;
         self.weight += after.weight;
+        self.faint = self.faint.or(after.faint);
     }
 }
 
@@ -100,7 +103,7 @@ impl Pass for Norms {
     type Part = Normed;
 
     fn empty(&self) -> Normed {
-        Normed { norms2: vec![], zero: vec![], norm2: 0.0, weight: 0.0 }
+        Normed { norms2: vec![], zero: vec![], norm2: 0.0, weight: 0.0, faint: None }
     }
 
     fn slots(&self) -> Vec<Use> {
@@ -108,12 +111,16 @@ impl Pass for Norms {
     }
 
     fn strip(&self, strip: &mut Strip, _: &mut [ArrayMut], part: &mut Normed) -> Result<()> {
+        let faint2 = strip.faint2();
         for p in 0..strip.len() {
             let norm2 = strip.norm2_of(p);
             part.norms2.push(norm2);
             part.norm2 += strip.weight(p) * norm2;
             if norm2 > 0.0 {
                 part.weight += strip.weight(p);
+                if norm2 < faint2 {
+                    part.faint = part.faint.or(Some(strip.first + p));
+                }
             } else {
                 part.zero.push(strip.first + p);
             }

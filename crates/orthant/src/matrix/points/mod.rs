@@ -46,6 +46,15 @@ impl Format {
             Format::F64 => f64::TIE,
         }
     }
+
+    /// Points whose norm is less than this share of the largest entry are refused: products with them, and squares of
+    /// such products, would leave the range of the format.
+    pub fn faint(self) -> f64 {
+        match self {
+            Format::F32 => 1e-25,
+            Format::F64 => 1e-70,
+        }
+    }
 }
 
 /// A skinny matrix, laid out as a kind of points wants to be multiplied with it.

@@ -111,7 +111,7 @@ pub struct Mark {
 
 /// A horizontal line with a word: no factorisation goes below.
 #[derive(Debug, Clone)]
-pub struct Level {
+pub struct HorizontalLine {
     /// Where.
     pub y: f64,
     /// The word.
@@ -132,7 +132,7 @@ pub struct Lines {
     /// Vertical lines.
     pub marks: Vec<Mark>,
     /// Horizontal lines.
-    pub levels: Vec<Level>,
+    pub levels: Vec<HorizontalLine>,
     /// Whether a unit is as long on both axes.
     pub equal: bool,
     /// Words for the first values of the horizontal axis, where it counts categories.

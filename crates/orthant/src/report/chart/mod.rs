@@ -11,5 +11,5 @@ pub use bars::{Bar, bars};
 pub use file::file;
 pub use heat::{Heat, heat};
 pub use histogram::{Histogram, histogram};
-pub use lines::{Level, Line, Lines, Mark, Marker, Series, lines};
+pub use lines::{HorizontalLine, Line, Lines, Mark, Marker, Series, lines};
 pub use scale::{Axis, Scale};

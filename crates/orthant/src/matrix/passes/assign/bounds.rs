@@ -39,25 +39,25 @@ impl Bounds {
 
 /// How exactly scores are known: leads are stated less this.
 #[derive(Clone, Copy)]
-pub(super) struct Doubt {
+pub(super) struct ScoreError {
     /// Relative to the norms of point and centroid.
     relative: f64,
     /// The largest ‖c‖² (k-means), or the largest ‖u‖.
     largest: f64,
 }
 
-impl Doubt {
+impl ScoreError {
     pub(super) fn new(rule: Rule, tie: f64, rounding: f64, features: usize, norms2: &[f64]) -> Self {
         let largest2 = norms2.iter().copied().fold(0.0, f64::max);
         let largest = if rule == Rule::Euclid { largest2 } else { largest2.sqrt() };
         // Ties, which go to the first of the clusters, and the rounding of a product.
-        Doubt { relative: 4.0 * tie + rounding * features as f64, largest }
+        ScoreError { relative: 4.0 * tie + rounding * features as f64, largest }
     }
 
     /// For scores that are rougher by so much.
     #[inline(always)]
     pub(super) fn with(&self, roughness: f64) -> Self {
-        Doubt { relative: self.relative + roughness, ..*self }
+        ScoreError { relative: self.relative + roughness, ..*self }
     }
 
     /// The lead in cosines, from scores `mᵀu`.
@@ -69,7 +69,7 @@ impl Doubt {
     /// The lead in distances, from scores `mᵀc − ‖c‖²/2`.
     #[inline(always)]
     pub(super) fn of_distances(&self, best: f64, other: f64, norm2: f64) -> f64 {
-        let doubt = self.relative * (norm2 + self.largest);
-        (norm2 - 2.0 * other - doubt).max(0.0).sqrt() - ((norm2 - 2.0 * best).max(0.0) + doubt).sqrt()
+        let error = self.relative * (norm2 + self.largest);
+        (norm2 - 2.0 * other - error).max(0.0).sqrt() - ((norm2 - 2.0 * best).max(0.0) + error).sqrt()
     }
 }

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::matrix::engine::{ArrayMut, Strip};
 use crate::matrix::seam::{Adds, Part, Pass, Slot, Use};
 use crate::matrix::{Mat, Rule};
-use bounds::Doubt;
+use bounds::ScoreError;
 use choose::{choose, choose_roughly};
 
 /// The pass.
@@ -122,7 +122,7 @@ impl Pass for Assign {
             rule,
             k,
             half: &half,
-            doubt: Doubt::new(rule, strip.tie(), strip.rounding(), self.u[0].rows, &self.norms2),
+            score_error: ScoreError::new(rule, strip.tie(), strip.rounding(), self.u[0].rows, &self.norms2),
             drops: self.bounds.as_ref().and_then(|bounds| bounds.drops.as_deref()),
         };
         // Weight and value of each column: of the points at even places of their tile, then of the others. One alone would
@@ -219,7 +219,7 @@ struct Choosing<'a> {
     k: usize,
     /// Half the squared norms of the centres (k-means).
     half: &'a [f64],
-    doubt: Doubt,
+    score_error: ScoreError,
     /// What the leads of each cluster's points lose; none where all points are to be scored.
     drops: Option<&'a [f64]>,
 }
@@ -291,9 +291,9 @@ impl Choosing<'_> {
                 if let Some(lead) = leads.get_mut(p) {
                     *lead = match half {
                         Some(half) => {
-                            self.doubt.of_distances(choice.score - half[choice.label], choice.other, norm2)
+                            self.score_error.of_distances(choice.score - half[choice.label], choice.other, norm2)
                         }
-                        None => self.doubt.of_scores(choice.score, choice.other, norm2),
+                        None => self.score_error.of_scores(choice.score, choice.other, norm2),
                     };
                 }
                 room.to[entry] = (run * self.k + choice.label) as u32;
@@ -342,10 +342,10 @@ impl Choosing<'_> {
             let (q, p) = (room.scored[at] as usize, tile.start + room.scored[at] as usize);
             let norm2 = strip.norm2(p);
             let (best, other, i) = choose_roughly(&room.rough[at * k..(at + 1) * k], self.half);
-            let doubt = self.doubt.with(strip.roughness(p));
+            let score_error = self.score_error.with(strip.roughness(p));
             let lead = match self.rule {
-                Rule::Euclid => doubt.of_distances(best, other, norm2),
-                _ => doubt.of_scores(best, other, norm2),
+                Rule::Euclid => score_error.of_distances(best, other, norm2),
+                _ => score_error.of_scores(best, other, norm2),
             };
             // Below this float32 has no digits left for a point's entries.
             if lead > 0.0 && norm2 > 1e-40 {

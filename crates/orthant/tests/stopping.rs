@@ -1,0 +1,97 @@
+//! Who is asked to stop hears it also where no iteration ends: in a start, in the singular value decomposition, in a descent.
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::*;
+use orthant::algorithms::{METHODS, Polish};
+use orthant::matrix::Data;
+use orthant::pipeline::{Job, cluster};
+use orthant::run::{Event, Go, Observer, Stop, StopAsked};
+use orthant::singular::{top, top_until};
+
+/// Wants to stop from the beginning, and says so whenever asked; iterations of the method itself go on up to a stage.
+#[derive(Default)]
+struct Impatient {
+    /// How often it was asked,
+    asked: Arc<AtomicUsize>,
+    /// and how often before each iteration.
+    before: Vec<usize>,
+    /// Iterations that it lets pass have another name.
+    from: Option<&'static str>,
+}
+
+impl Observer for Impatient {
+    fn iteration(&mut self, event: &Event) -> Go {
+        self.before.push(self.asked.load(Ordering::SeqCst));
+        if self.from.is_none_or(|from| from == event.method) { Go::Stop } else { Go::On }
+    }
+
+    fn stop_asked(&self) -> Option<StopAsked> {
+        let asked = self.asked.clone();
+        Some(Arc::new(move || {
+            asked.fetch_add(1, Ordering::SeqCst);
+            true
+        }))
+    }
+}
+
+/// More features than the decomposition takes at once.
+fn wide() -> Box<dyn Data> {
+    open_kind("dense f64", &clustered(120, 150, 6, 3), 150, None)
+}
+
+#[test]
+fn every_method_ends_with_what_it_has() {
+    let data = wide();
+    for method in METHODS {
+        let mut observer = Impatient::default();
+        let outcome = cluster(&*data, &Job { seed: 2, ..short(method, 6) }, &mut observer).unwrap();
+        let certificate = &outcome.certificate;
+        assert_eq!(observer.before.len(), 1, "{}: one iteration, then the end", method.name);
+        assert_eq!(outcome.solution.labels.len(), 120);
+        assert!(outcome.solution.sizes.iter().all(|size| *size > 0), "{}", method.name);
+        assert!(certificate.orthogonality_residual < 1e-12, "{}", method.name);
+        // A decomposition that was cut short proves nothing.
+        assert!(observer.asked.load(Ordering::SeqCst) > 0, "{}: nobody asked", method.name);
+        assert_eq!(certificate.lower_bound, 0.0, "{}", method.name);
+        assert!((0.0..=1.0).contains(&certificate.energy_share), "{}", method.name);
+    }
+}
+
+#[test]
+fn the_start_of_kl_onmf_asks_after_each_of_its_passes() {
+    let data = wide();
+    let mut observer = Impatient::default();
+    let job = Job { seed: 2, ..Job::new("kl-onmf", 6).unwrap() };
+    let outcome = cluster(&*data, &job, &mut observer).unwrap();
+    assert_eq!(observer.before, [1], "asked once, after the first pass of the start");
+    assert_eq!(outcome.stop(), Stop::Cancelled);
+}
+
+#[test]
+fn a_descent_after_a_swap_ends_after_a_pass() {
+    let data = wide();
+    let mut observer = Impatient { from: Some("swaps"), ..Impatient::default() };
+    let job = Job { polish: vec![Polish::Swaps], seed: 2, ..Job::new("em-onmf", 6).unwrap() };
+    let outcome = cluster(&*data, &job, &mut observer).unwrap();
+    let before = &observer.before;
+    assert_eq!(before[before.len() - 2], 0, "EM-ONMF is asked by its iterations");
+    assert_eq!(before[before.len() - 1], 2, "the descent to begin with, and that of the first swaps");
+    assert_eq!(outcome.best().stages.last().unwrap().history.len(), 1);
+}
+
+#[test]
+fn a_decomposition_that_is_cut_short_claims_no_more_than_the_whole_norm() {
+    let data = wide();
+    let asked = AtomicUsize::new(0);
+    let soon = top_until(&*data, 6, &|| asked.fetch_add(1, Ordering::SeqCst) == 0).unwrap();
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    let whole = top(&*data, 6).unwrap();
+    let squares = |values: &[f64]| values.iter().map(|s| s * s).sum::<f64>();
+    assert!(squares(&soon.values) < squares(&whole.values), "it was not cut short");
+    assert!(squares(&soon.values) + soon.slack >= data.facts().norm2 * (1.0 - 1e-12));
+    assert!(whole.slack < 1e-9 * data.facts().norm2);
+}
