@@ -86,11 +86,12 @@ def test_annotations_are_those_of_the_table():
     assert choices(_typing.Certificate) == set(_orthant.certificates())
     assert choices(_typing.Weighting) == set(_orthant.weightings())
     assert choices(_typing.Effort) == set(METHODS["best"]["parameters"]["effort"]["names"])
+    assert choices(_typing.Rows) == set(METHODS["chnmf"]["parameters"]["rows"]["names"])
     for estimator, methods in ((ONMF, choices(_typing.Method)), (SphericalKMeans, {"spherical-k-means"})):
         signature = inspect.signature(estimator.__init__).parameters
         for method in methods:
             for name, facts in METHODS[method]["parameters"].items():
-                wanted = "Effort" if facts["names"] else "int" if facts["whole"] else "float"
+                wanted = name.capitalize() if facts["names"] else "int" if facts["whole"] else "float"
                 assert signature[name].annotation == f"{wanted} | None", (estimator, name)
 
 

@@ -317,6 +317,65 @@ fn o_pnmf_is_the_same_with_and_without_a_gram_matrix() {
     }
 }
 
+/// `‖M − UV‖²` after every iteration of CHNMF by plain loops, from V with unit rows on the clusters and U = MVᵀ.
+fn plain_chnmf(x: &[f64], labels: &[usize], k: usize, divides: bool, iterations: usize) -> Vec<f64> {
+    let m: Vec<&[f64]> = x.chunks_exact(FEATURES).collect();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let mut v = Mat::from_fn(k, m.len(), |i, j| {
+        let own = |l: usize| if labels[l] == i { dot(m[l], m[l]) } else { 0.0 };
+        let all: f64 = (0..m.len()).map(own).sum();
+        if own(j) > 0.0 { (own(j) / all).sqrt() } else { 1e-10 }
+    });
+    let data = Mat::from_fn(FEATURES, m.len(), |f, j| m[j][f]);
+    let mut u = data.times(&v.transpose());
+    let one = |_| {
+        let (utm, q) = (u.transpose().times(&data), v.times(&data.transpose()).times(&u));
+        let below = q.times(&v);
+        v = Mat::from_fn(k, m.len(), |i, j| (v[(i, j)] * utm[(i, j)] / below[(i, j)]).max(1e-16));
+        if divides {
+            v = Mat::from_fn(k, m.len(), |i, j| v[(i, j)] / v.row(i).iter().sum::<f64>());
+        }
+        let (mvt, below) = (data.times(&v.transpose()), u.times(&v).times(&v.transpose()));
+        u = Mat::from_fn(FEATURES, k, |f, i| (u[(f, i)] * mvt[(f, i)] / below[(f, i)]).max(1e-16));
+        data.plus(-1.0, &u.times(&v)).norm2()
+    };
+    (0..iterations).map(one).collect()
+}
+
+/// With weights, which stand for points that are there several times.
+#[test]
+fn chnmf_is_what_plain_loops_give() {
+    let (points, k, iterations) = (40, 3, 250);
+    let x = clustered(points, FEATURES, k, 31);
+    // Clusters that are not those of the data, so that there is some way to go.
+    let labels: Vec<usize> = (0..points).map(|j| (j + j / 5) % k).collect();
+    let given: Vec<i32> = labels.iter().map(|&l| l as i32).collect();
+    let weights: Vec<f64> = (0..points).map(|j| (1 + j % 3) as f64).collect();
+    let times = |j: usize| std::iter::repeat_n(j, 1 + j % 3);
+    let several: Vec<usize> = (0..points).flat_map(times).collect();
+    let repeated: Vec<f64> =
+        several.iter().flat_map(|&j| x[j * FEATURES..(j + 1) * FEATURES].to_vec()).collect();
+    let again: Vec<usize> = several.iter().map(|&j| labels[j]).collect();
+    let norm2: f64 = repeated.iter().map(|x| x * x).sum();
+    let mut ends = vec![];
+    for (number, divides) in [(0.0, true), (1.0, false)] {
+        let values = Values::new().set("max-iterations", iterations as f64).set("tolerance", 0.0);
+        let job = Job { values: values.set("rows", number), ..from_labels("chnmf", k, &given) };
+        let outcome = run(&*open_kind("dense f64", &x, FEATURES, Some(weights.clone())), &job);
+        let history = &outcome.best().stages[0].history;
+        let expected = plain_chnmf(&repeated, &again, k, divides, iterations);
+        assert_eq!(history.len(), expected.len());
+        let scale = history[0].objective / expected[0];
+        for (at, (reached, expected)) in history.iter().zip(&expected).enumerate() {
+            let off = (reached.objective / scale - expected).abs() / norm2;
+            assert!(off < 1e-9, "iteration {at}, divided: {divides}: {off:e}");
+        }
+        ends.push(expected[iterations - 1] / norm2);
+    }
+    // Else the comparison above could not tell one form from the other.
+    assert!((ends[0] - ends[1]).abs() > 1e-8, "{ends:?}");
+}
+
 /// The published schedule of ONP-MF loses its meaning far from its scale, but it ends, and the polish mends what it gives.
 #[test]
 fn the_default_method_ends_at_any_scale() {

@@ -23,6 +23,7 @@ from ._typing import (
     Polish,
     RandomState,
     Real,
+    Rows,
     Start,
     Weighting,
 )
@@ -119,6 +120,9 @@ class ONMF(Clustering):
 
     floor : float, default=None
         Parameter of "chnmf" and "o-pnmf": entries do not fall below it.
+
+    rows : {"sum", "plain"}, default=None
+        Parameter of "chnmf": whether every row of V is divided by its sum in each iteration; None is "sum".
 
     smoothing : float, default=None
         Parameter of "kl-onmf": what is added to the centroids in the loop, relative to their mean entry.
@@ -258,6 +262,7 @@ class ONMF(Clustering):
         growth: float | None = None,
         scale: float | None = None,
         floor: float | None = None,
+        rows: Rows | None = None,
         smoothing: float | None = None,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
@@ -281,6 +286,7 @@ class ONMF(Clustering):
         self.growth = growth
         self.scale = scale
         self.floor = floor
+        self.rows = rows
         self.smoothing = smoothing
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -297,7 +303,7 @@ class ONMF(Clustering):
         return self.method
 
     def _values(self) -> dict[str, Any]:
-        names = ("max_iter", "tol", "effort", "alpha", "rho", "growth", "scale", "floor", "smoothing")
+        names = ("max_iter", "tol", "effort", "alpha", "rho", "growth", "scale", "floor", "rows", "smoothing")
         return {name: getattr(self, name) for name in names}
 
     def _polish(self) -> list[str]:

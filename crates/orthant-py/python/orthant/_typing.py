@@ -22,6 +22,7 @@ Method: TypeAlias = Literal["best", "onp-mf", "em-onmf", "kl-onmf", "chnmf", "o-
 Start: TypeAlias = Literal["auto", "random", "residual", "svd", "nndsvd"]
 Polish: TypeAlias = Literal["em", "moves", "swaps"]
 Weighting: TypeAlias = Literal["tf-idf", "unit", "cpm", "log1p"]
+Rows: TypeAlias = Literal["sum", "plain"]
 Scan: TypeAlias = Literal["C", "F"]
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Polish",
     "RandomState",
     "Real",
+    "Rows",
     "Scan",
     "Start",
     "Weighting",

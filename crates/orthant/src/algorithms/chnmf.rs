@@ -1,8 +1,14 @@
 //! CHNMF: multiplicative updates along the Stiefel manifold (Choi, IJCNN 2008).
 //!
 //! Problem: `min ‖M − UV‖²` over U, V ≥ 0, with VVᵀ = I reached only in the limit.
-//! Updates: `U ← U ∘ MVᵀ / (U·VVᵀ)`; `V ← V ∘ UᵀM / (V·MᵀU·V)`; entries stay above a floor.
-//! Cost of an iteration: one pass over M, as `MVᵀ` of the new V is summed in the pass that updates it.
+//! Updates: `V ← V ∘ UᵀM / (V·MᵀU·V)`; every row of V is divided by its sum; `U ← U ∘ MVᵀ / (U·VVᵀ)`; entries
+//! stay above a floor. The label of point j is `argmaxᵢ V_ij·‖uᵢ‖₁`, whichever way U and V share their scale.
+//! Cost of an iteration: one pass over M, as `MVᵀ` of the new V is summed in the pass that updates it, and the
+//! division is left to the next one.
+//!
+//! Neither the division nor that label is in [Choi] or [P]: both were chosen by the accuracies that [P] prints for
+//! the SVD start (docs/learned.md). `rows = plain` leaves the division out; V then has its scale inverted by
+//! every V step, and U makes up for it.
 
 use super::multiplicative::{Limits, begin, conclude};
 use super::{Algorithm, Setting};
@@ -15,25 +21,37 @@ use crate::run::{Conclusion, Progress, State};
 use crate::saved::Saved;
 use crate::start::{Start, Stream};
 
+/// What becomes of the rows of V in every iteration, by the number of its setting.
+pub(super) const ROWS: &[&str] = &["sum", "plain"];
+
+/// The least `‖M − UV‖²/‖M‖²` that is told from rounding, as a difference of sums of the size of `‖M‖²`.
+const LEAST: f64 = 1e-14;
+
 /// CHNMF with its parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct Chnmf {
     limits: Limits,
+    /// Whether rows of V are divided by their sums.
+    divides: bool,
 }
 
 impl Chnmf {
     pub(super) fn from_setting(s: &Setting) -> Self {
-        Chnmf { limits: Limits::from_setting(s) }
+        Chnmf { limits: Limits::from_setting(s), divides: ROWS[s.get("rows") as usize] == "sum" }
     }
 }
 
 struct ChState<'a> {
-    limits: Limits,
+    method: Chnmf,
     problem: &'a Problem<'a>,
     slots: Box<dyn Slots + 'a>,
     u: Mat,
+    /// What the rows of V in its slot are still to be multiplied by;
+    factors: Vec<f64>,
+    /// `MVᵀ` and `VVᵀ` of V as it is after that.
     mvt: Mat,
     vvt: Mat,
+    /// `‖M − UV‖/‖M‖`; 0 before the first iteration.
     error: f64,
 }
 
@@ -56,7 +74,8 @@ impl Algorithm for Chnmf {
                 mvt.clone()
             }
         });
-        Ok(Box::new(ChState { limits: self.limits, problem, slots, u, mvt, vvt, error: f64::INFINITY }))
+        let factors = vec![1.0; problem.k];
+        Ok(Box::new(ChState { method: *self, problem, slots, u, factors, mvt, vvt, error: 0.0 }))
     }
 
     fn max_iterations(&self, start: &Start) -> usize {
@@ -74,30 +93,40 @@ impl ChState<'_> {
 
 impl State for ChState<'_> {
     fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
-        let floor = self.limits.floor;
+        let floor = self.method.limits.floor;
+        // V ← V ∘ UᵀM / (V·MᵀU·V), with the k × k matrix V·MᵀU = (MVᵀ)ᵀU of the old V.
+        let q = self.mvt.transpose_times(&self.u);
+        let pass = Multiply::new(self.u.clone(), &q, self.factors.clone(), floor);
+        let (new, mvt) = self.slots.sweep(&pass)?;
+        (self.mvt, self.vvt) = (mvt, new.vvt);
+        if self.method.divides {
+            // V itself is divided in the next pass.
+            self.factors =
+                new.row_sums.0.iter().map(|&sum| if sum > 0.0 { 1.0 / sum } else { 1.0 }).collect();
+            self.mvt.scale_columns(&self.factors);
+            let factors = &self.factors;
+            self.vvt =
+                Mat::from_fn(factors.len(), factors.len(), |i, j| self.vvt[(i, j)] * factors[i] * factors[j]);
+        }
         // U ← U ∘ MVᵀ / (U·VVᵀ)
         let uvvt = self.u.times(&self.vvt);
         for ((u, mvt), uvvt) in self.u.data.iter_mut().zip(&self.mvt.data).zip(&uvvt.data) {
             let new = if *uvvt > 0.0 { *u * (mvt / uvvt) } else { *u };
             *u = if new > floor { new } else { floor };
         }
-        // The objective is taken here, where U fits V. The V step swaps the scale of V for its inverse and
-        // the next U step mends that: after the V step the error swings between two values.
+        // The error is taken here, where U fits V: after the V step it means nothing, as that changes the scale
+        // of V and leaves it to U to make up for it. The change is relative to the error before.
         let objective = self.error2();
-        // V ← V ∘ UᵀM / (V·MᵀU·V), with the k × k matrix V·MᵀU = (MVᵀ)ᵀU of the old V.
-        let q = self.mvt.transpose_times(&self.u);
-        let (new, mvt) = self.slots.sweep(&Multiply::new(self.u.clone(), &q, 1.0, floor))?;
-        (self.mvt, self.vvt) = (mvt, new.vvt);
-        // |‖M − UV‖ − ‖M − UV‖ before| / ‖M‖ < 1e-7 after both steps [P, Sec. 4]; because of the swing it
-        // is rarely met before the limit of iterations.
-        let error = (self.error2() / self.problem.facts().norm2).sqrt();
-        let residual = (self.error - error).abs();
+        let error = (objective / self.problem.facts().norm2).max(LEAST).sqrt();
+        let residual = (error / self.error - 1.0).abs();
         self.error = error;
-        Ok(vec![Progress { objective, residual, converged: residual < self.limits.tolerance }])
+        Ok(vec![Progress { objective, residual, converged: residual < self.method.limits.tolerance }])
     }
 
     fn conclude(&mut self, _run: usize) -> Result<Conclusion> {
-        conclude(self.problem, &mut *self.slots)
+        let size = |i| self.u.column(i).iter().sum::<f64>();
+        let factors = self.factors.iter().enumerate().map(|(i, factor)| factor * size(i)).collect();
+        conclude(self.problem, &mut *self.slots, factors)
     }
 
     fn save(&mut self) -> Result<Saved> {
@@ -106,6 +135,7 @@ impl State for ChState<'_> {
         for (name, mat) in [("u", &self.u), ("mvt", &self.mvt), ("vvt", &self.vvt)] {
             saved.put(name, mat);
         }
+        saved.put("factors", &self.factors);
         saved.put("error", &self.error);
         Ok(saved)
     }
@@ -116,7 +146,9 @@ impl State for ChState<'_> {
         for (name, mat) in [("u", &mut self.u), ("mvt", &mut self.mvt), ("vvt", &mut self.vvt)] {
             *mat = saved.take_mat(name, mat.rows, mat.cols)?;
         }
-        self.error = saved.take("error")?;
+        self.factors = saved
+            .take_if("factors", |f: &Vec<f64>| f.len() == k && f.iter().all(|x| x.is_finite() && *x > 0.0))?;
+        self.error = saved.take_finite("error")?;
         Ok(())
     }
 }

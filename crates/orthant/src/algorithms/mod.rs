@@ -200,7 +200,19 @@ const fn multiplicative(tolerance: f64, help: &'static str) -> [Parameter; 3] {
         real("floor", 1e-16, (0.0, 1.0), "entries do not fall below this"),
     ]
 }
-static CHNMF: [Parameter; 3] = multiplicative(1e-7, "stop when the error changes by less, relative to ‖M‖");
+static CHNMF: [Parameter; 4] = {
+    let [tolerance, most, floor] =
+        multiplicative(1e-8, "stop when the error changes by less, relative to what it was");
+    let rows = Parameter {
+        name: "rows",
+        default: 0.0,
+        range: (0.0, 1.0),
+        whole: true,
+        names: chnmf::ROWS,
+        help: "divide every row of V by its sum in each iteration, or leave it plain",
+    };
+    [tolerance, most, floor, rows]
+};
 static O_PNMF: [Parameter; 3] = multiplicative(1e-5, "stop when V changes by less, relative to ‖V‖");
 
 /// All methods.
@@ -273,7 +285,7 @@ pub static METHODS: &[Method] = &[
     Method {
         name: "chnmf",
         title: "CHNMF",
-        summary: "multiplicative updates along the Stiefel manifold (Choi 2008)",
+        summary: "multiplicative updates along the Stiefel manifold (Choi 2008); labels by V_ij·‖uᵢ‖₁",
         signed: false,
         zero_is_a_point: false,
         batched: false,

@@ -48,10 +48,10 @@ pub(super) fn begin<'a>(
     Ok((slots, own))
 }
 
-/// Labels are the largest entries of each column of V.
-pub(super) fn conclude(problem: &Problem, slots: &mut dyn Slots) -> Result<Conclusion> {
+/// Labels are the largest entries of each column of V, whose rows are multiplied by `factors` for it.
+pub(super) fn conclude(problem: &Problem, slots: &mut dyn Slots, factors: Vec<f64>) -> Result<Conclusion> {
     let k = problem.k;
-    let labels = problem.label_by_v(slots, vec![1.0; k])?;
+    let labels = problem.label_by_v(slots, factors)?;
     let (vvt, mvt) = slots.sweep(&Products { k })?;
     let cosines =
         Mat::from_fn(

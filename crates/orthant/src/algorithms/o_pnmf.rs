@@ -67,7 +67,8 @@ impl State for OpState<'_> {
         // S = MVᵀ of V as it is after shrinking.
         let s = self.mvt.clone().map(|x| x * self.shrink);
         let q = s.transpose_times(&s);
-        let (new, mvt) = self.slots.sweep(&Multiply::new(s, &q, self.shrink, self.limits.floor))?;
+        let shrink = vec![self.shrink; q.rows];
+        let (new, mvt) = self.slots.sweep(&Multiply::new(s, &q, shrink, self.limits.floor))?;
         (self.mvt, self.vvt) = (mvt, new.vvt);
         // W ← W/‖W‖₂, made in the next pass.
         let spectral = self.vvt.symmetric_eigen().0[0].max(0.0).sqrt();
@@ -89,7 +90,7 @@ impl State for OpState<'_> {
     }
 
     fn conclude(&mut self, _run: usize) -> Result<Conclusion> {
-        conclude(self.problem, &mut *self.slots)
+        conclude(self.problem, &mut *self.slots, vec![1.0; self.problem.k])
     }
 
     fn save(&mut self) -> Result<Saved> {
@@ -152,7 +153,10 @@ impl State for GramState<'_> {
         // That of the last W, where an iteration reports the one that it began with.
         let (vvt, s) = self.slots.sweep(&Products { k: self.w.cols })?;
         let objective = self.problem.facts().norm2 - 2.0 * s.norm2() + s.transpose_times(&s).dot(&vvt);
-        Ok(Conclusion { objective: Some(objective.max(0.0)), ..conclude(self.problem, &mut *self.slots)? })
+        Ok(Conclusion {
+            objective: Some(objective.max(0.0)),
+            ..conclude(self.problem, &mut *self.slots, vec![1.0; self.problem.k])?
+        })
     }
 
     fn save(&mut self) -> Result<Saved> {

@@ -6,7 +6,7 @@ use crate::matrix::Mat;
 use crate::matrix::engine::{ArrayMut, Strip};
 use crate::matrix::kernels::tall::{self, add_gram};
 use crate::matrix::kernels::{Kernel, run};
-use crate::matrix::seam::{Adds, Part, Pass, Slot, Use};
+use crate::matrix::seam::{Adds, Part, Pass, Slot, Sum, Use};
 
 /// `V ← max(floor·w, V ∘ w·T / QV)`, `T ← w·V`; returns ⟨V new, V old⟩ and ‖V old‖².
 struct Update<'a> {
@@ -54,21 +54,22 @@ impl Kernel for Update<'_> {
     }
 }
 
-/// `V ← max(√w·floor, V ∘ UᵀM / (Q·V))`, with V multiplied by `shrink` first; sums `MVᵀ` of the new V.
+/// `V ← max(√w·floor, V ∘ UᵀM / (Q·V))`, with each row of V multiplied by its factor first; sums `MVᵀ` of the
+/// new V.
 #[derive(Debug, Clone)]
 pub struct Multiply {
     u: Vec<Mat>,
     /// Transposed.
     qt: Mat,
-    shrink: f64,
+    factors: Vec<f64>,
     floor: f64,
 }
-bytes_of!(Multiply { u, qt, shrink, floor });
+bytes_of!(Multiply { u, qt, factors, floor });
 
 impl Multiply {
-    /// With U (features × k) and Q (k × k).
-    pub fn new(u: Mat, q: &Mat, shrink: f64, floor: f64) -> Self {
-        Multiply { u: vec![u], qt: q.transpose(), shrink, floor }
+    /// With U (features × k), Q (k × k) and a factor for each of the k rows of V.
+    pub fn new(u: Mat, q: &Mat, factors: Vec<f64>, floor: f64) -> Self {
+        Multiply { u: vec![u], qt: q.transpose(), factors, floor }
     }
 }
 
@@ -77,16 +78,19 @@ impl Multiply {
 pub struct Multiplied {
     /// `VVᵀ` of the new V.
     pub vvt: Mat,
+    /// `Σⱼ wⱼ·vᵢⱼ` of the new V.
+    pub row_sums: Sum,
     /// `⟨V new, V old⟩`.
     pub cross: f64,
     /// `‖V old‖²`.
     pub old2: f64,
 }
-bytes_of!(Multiplied { vvt, cross, old2 });
+bytes_of!(Multiplied { vvt, row_sums, cross, old2 });
 
 impl Part for Multiplied {
     fn merge(&mut self, after: Self) {
         self.vvt.merge(after.vvt);
+        self.row_sums.merge(after.row_sums);
         self.cross += after.cross;
         self.old2 += after.old2;
     }
@@ -97,7 +101,8 @@ impl Pass for Multiply {
     type Part = Multiplied;
 
     fn empty(&self) -> Multiplied {
-        Multiplied { vvt: Mat::zeros(self.qt.rows, self.qt.rows), cross: 0.0, old2: 0.0 }
+        let k = self.qt.rows;
+        Multiplied { vvt: Mat::zeros(k, k), row_sums: Sum(vec![0.0; k]), cross: 0.0, old2: 0.0 }
     }
 
     fn slots(&self) -> Vec<Use> {
@@ -121,7 +126,9 @@ impl Pass for Multiply {
             let (scores, qv) = (&mut scores[..range.len()], &mut qv[..range.len()]);
             let v = &mut v[range];
             strip.scores(0, tile.clone(), None, scores);
-            v.iter_mut().for_each(|v| *v *= self.shrink);
+            for v in v.chunks_exact_mut(k) {
+                v.iter_mut().zip(&self.factors).for_each(|(v, factor)| *v *= factor);
+            }
             run(tall::Times { a: v, k, r: &self.qt.data, l: k, out: qv });
             let mut told = |(cross, old2): (f64, f64)| {
                 part.cross += cross;
@@ -136,6 +143,10 @@ impl Pass for Multiply {
                 told(run(Update { v, t: scores, qv, w: 1.0, floor }));
             }
             add_gram(&mut part.vvt, v, v);
+            // The update left w·V where the scores were.
+            for t in scores.chunks_exact(k) {
+                part.row_sums.0.iter_mut().zip(t).for_each(|(sum, t)| *sum += t);
+            }
             strip.add(tile, scores);
         }
         Ok(())
