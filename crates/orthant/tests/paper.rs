@@ -62,8 +62,6 @@ fn chnmf_meets_the_paper_on_tr11_and_tr23() {
 fn chnmf_meets_the_paper_on_the_other_text_sets() {
     if slow() {
         for (set, k, printed) in [
-            // Not the printed 55.9: docs/learned.md.
-            ("classic", 4, "55.8"),
             ("ohscal", 10, "34.0"),
             ("hitech", 6, "41.5"),
             ("reviews", 5, "49.3"),
@@ -75,6 +73,14 @@ fn chnmf_meets_the_paper_on_the_other_text_sets() {
         ] {
             check_accuracy("chnmf", "nndsvd", set, k, printed);
         }
+    }
+}
+
+/// The one set on which it is known not to: 55.84 percent, where 55.9 is printed. docs/learned.md has the suspects.
+#[test]
+fn chnmf_misses_the_printed_cell_of_classic_by_a_hair() {
+    if slow() {
+        check_accuracy("chnmf", "nndsvd", "classic", 4, "55.8");
     }
 }
 
