@@ -1,6 +1,8 @@
 //! TIFF, as cameras, microscopes and GIS write it: points are pixels, row after row; features are its samples, or
 //! the pages of one size. What GDAL marks as "no data" becomes zero, as in ENVI files.
 
+use std::io::{Read, SeekFrom};
+
 use tiff::decoder::{Decoder, DecodingResult, Limits};
 use tiff::tags::Tag;
 use tiff::{TiffError, TiffResult};
@@ -45,7 +47,12 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     limits.intermediate_buffer_size = most;
     // No list of a directory is longer than the file.
     limits.ifd_value_size = usize::try_from(size).unwrap_or(usize::MAX).min(64 << 20);
-    let mut decoder = Decoder::new(source.seekable()?).map_err(broken)?.with_limits(limits);
+    let mut file = source.seekable()?;
+    let believable = believable(&mut *file).map_err(|error| broken(error.into()))?;
+    if !believable {
+        return Err(source.fault(Place::Whole, "its directory claims more entries than the file has bytes"));
+    }
+    let mut decoder = Decoder::new(file).map_err(broken)?.with_limits(limits);
     let (width, height) = decoder.dimensions().map_err(broken)?;
     let pixels = u64::from(width) * u64::from(height);
     if pixels == 0 || pixels > size.saturating_mul(MOST_A_BYTE) {
@@ -86,6 +93,33 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     }
     loaded.notes.extend(nodata.and_then(|value| ignored(value, hits)));
     Ok(loaded)
+}
+
+/// Whether no list of the first directory is longer than the file: the decoder reads that one before it can be given
+/// limits. The file is left at its beginning.
+fn believable(file: &mut dyn Seekable) -> std::io::Result<bool> {
+    let length = file.seek(SeekFrom::End(0))?;
+    file.rewind()?;
+    let mut head = [0; 16];
+    let whole = file.read_exact(&mut head).is_ok();
+    let little = head[0] == b'I';
+    let number = |bytes: &[u8]| {
+        let add = |sum: u64, &byte: &u8| sum << 8 | u64::from(byte);
+        if little { bytes.iter().rev().fold(0, add) } else { bytes.iter().fold(0, add) }
+    };
+    // Where the directory is, and how long are its count, an entry, and the end of how many values that has.
+    let big = number(&head[2..4]) == 43;
+    let (place, width, size, end) = if big { (&head[8..], 8, 20, 12) } else { (&head[4..8], 2, 12, 8) };
+    let mut directory = vec![];
+    if whole {
+        file.seek(SeekFrom::Start(number(place).min(length)))?;
+        // No sound one is longer; what is missing of a broken one is the decoder's to say.
+        file.take(1 << 20).read_to_end(&mut directory)?;
+    }
+    file.rewind()?;
+    let Some((count, entries)) = directory.split_at_checked(width) else { return Ok(true) };
+    let count = usize::try_from(number(count)).unwrap_or(usize::MAX);
+    Ok(entries.chunks_exact(size).take(count).all(|entry| number(&entry[4..end]) <= length))
 }
 
 /// The value that means "no data", as GDAL writes it.
