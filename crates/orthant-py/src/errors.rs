@@ -46,6 +46,12 @@ pub(crate) fn raise(error: Error) -> PyErr {
         }
         Error::Entry { problem, row, column, .. } => EntryError::new_err((problem, row, column)),
         Error::Io { .. } => PyOSError::new_err(error.to_string()),
+        // Data in Python's hands may be written to while a fit runs, which the library knows nothing of.
+        Error::Computation(problem)
+            if problem.contains("not finite") && !problem.contains("X was changed") =>
+        {
+            OrthantError::new_err(format!("{problem} (or X was changed during the fit)"))
+        }
         Error::Computation(problem) => OrthantError::new_err(problem),
         error => PyValueError::new_err(error.to_string()),
     }

@@ -233,14 +233,10 @@ def changed(kind, harm, *methods):
 @pytest.mark.parametrize("kind, harm", CHANGES)
 def test_data_that_change_during_a_fit_harm_nothing_but_the_answer(kind, harm):
     methods = [*ONMF_METHODS, "spherical-k-means"]
-    if harm == "nan":
-        methods.remove("best")
-    assert changed(kind, harm, *methods) == ["refused" if harm == "nan" else "fitted"] * len(methods)
-
-
-def test_data_that_become_nan_end_the_default_method_too():
-    pytest.xfail("the library's SVD of k x k numbers that are not finite has no limit of iterations: it hangs")
-    assert changed("dense", "nan", "best") == ["refused"]
+    # Of numbers below zero nothing need come that is finite; NaN must not pass for an answer.
+    allowed = {"nan": {"refused"}, "negative": {"refused", "fitted"}}.get(harm, {"fitted"})
+    ended = changed(kind, harm, *methods)
+    assert len(ended) == len(methods) and set(ended) <= allowed, ended
 
 
 def test_sparse_data_whose_indices_change_give_the_answer_of_before(counts):

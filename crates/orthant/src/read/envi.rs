@@ -4,7 +4,7 @@
 //! Where the header names a `data ignore value`, that value becomes zero: a pixel without data is a
 //! zero point, which gets no cluster. Bands that it marks as bad (`bbl`) are left out.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -72,8 +72,8 @@ struct Header {
     ignore: Option<f64>,
     wavelengths: Option<Vec<f64>>,
     names: Option<Vec<String>>,
-    /// Bands that are not marked as bad.
-    good: Vec<bool>,
+    /// Bands that are marked as bad.
+    bad: BTreeSet<usize>,
     notes: Vec<String>,
 }
 
@@ -193,17 +193,18 @@ fn parse_header(text: &[u8]) -> std::result::Result<Header, (u64, String)> {
         }
         Some(list)
     };
-    let good: Vec<bool> = counted("bbl")
-        .map_or(vec![true; bands], |list| list.iter().map(|flag| flag.parse() != Ok(0.0)).collect());
+    // Only what is listed: nobody knows yet whether there are as many bands as are claimed.
+    let bad: BTreeSet<usize> = counted("bbl").map_or(BTreeSet::new(), |list| {
+        list.iter().enumerate().filter(|(_, flag)| flag.parse() == Ok(0.0)).map(|(band, _)| band).collect()
+    });
     let wavelengths: Option<Vec<f64>> =
         counted("wavelength").and_then(|list| list.iter().map(|word| word.parse().ok()).collect());
     let names = counted("band names").map(|list| list.into_iter().map(str::to_owned).collect());
-    if !good.contains(&true) {
+    if bad.len() == bands {
         return Err((line_of("bbl"), "the header marks all bands as bad (bbl)".into()));
     }
-    let bad = good.iter().filter(|good| !**good).count();
-    if bad > 0 {
-        notes.push(format!("{bad} bands that the header marks as bad (bbl) are left out"));
+    if !bad.is_empty() {
+        notes.push(format!("{} bands that the header marks as bad (bbl) are left out", bad.len()));
     }
     // In nanometres, whatever the header has them in.
     let nanometres =
@@ -223,7 +224,7 @@ fn parse_header(text: &[u8]) -> std::result::Result<Header, (u64, String)> {
         ignore,
         wavelengths,
         names,
-        good,
+        bad,
         notes,
     })
 }
@@ -249,22 +250,22 @@ fn load(source: &Source, header: Header, data: &[u8], options: &Options) -> Resu
     };
     let mut loaded = Loaded::new(matrix, NAME);
     loaded.image = Some(ImageShape { height: lines, width: samples, scan: Scan::Rows });
-    loaded.wavelengths = header.wavelengths.map(|all| of_good(all, &header.good));
-    loaded.vocabulary = header.names.map(|all| of_good(all, &header.good));
+    loaded.wavelengths = header.wavelengths.map(|all| of_good(all, &header.bad));
+    loaded.vocabulary = header.names.map(|all| of_good(all, &header.bad));
     loaded.notes = header.notes;
     loaded.notes.extend(header.ignore.and_then(|value| ignored(value, hits)));
     Ok(loaded)
 }
 
-fn of_good<T>(all: Vec<T>, good: &[bool]) -> Vec<T> {
-    all.into_iter().zip(good).filter(|(_, good)| **good).map(|(band, _)| band).collect()
+fn of_good<T>(all: Vec<T>, bad: &BTreeSet<usize>) -> Vec<T> {
+    all.into_iter().enumerate().filter(|(band, _)| !bad.contains(band)).map(|(_, of)| of).collect()
 }
 
 /// The matrix of the good bands, and where it held the value to be ignored.
 fn pixels<T: Number>(header: &Header, data: &[u8]) -> (Matrix, (usize, usize)) {
     let &Header { lines, samples, bands, layout, interleave, .. } = header;
     let size = layout.element.size();
-    let kept: Vec<usize> = (0..bands).filter(|&band| header.good[band]).collect();
+    let kept: Vec<usize> = (0..bands).filter(|band| !header.bad.contains(band)).collect();
     let mut values = vec![T::default(); lines * samples * kept.len()];
     let hits = values
         .par_chunks_mut(samples * kept.len())
