@@ -6,8 +6,8 @@
 //! Cost of an iteration: one pass over M, as `MVᵀ` of the new V is summed in the pass that updates it, and the
 //! division is left to the next one.
 //!
-//! Neither the division nor that label is in [Choi] or [P]: both were chosen by the accuracies that [P] prints for
-//! the SVD start (docs/learned.md). `rows = plain` leaves the division out; V then has its scale inverted by
+//! Neither the division nor that label is in the papers of Choi or of Pompili et al.: both were chosen by the accuracies
+//! that the latter prints for the SVD start (docs/learned.md). `rows = plain` leaves the division out; V then has its scale inverted by
 //! every V step, and U makes up for it.
 
 use super::multiplicative::{Limits, begin, conclude};

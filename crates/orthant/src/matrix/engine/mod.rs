@@ -1,5 +1,5 @@
-//! Runs passes: over points in memory ([`held`]), read from their source a few blocks at a time ([`streamed`]), or held by
-//! others ([`shards`]). They differ in where a block comes from; the way through it is here.
+//! Runs passes: over points in memory (`held`), read from their source a few blocks at a time (`streamed`), or held by
+//! others (`shards`). They differ in where a block comes from; the way through it is here.
 //!
 //! A pass goes down the tree of [`Cut`]: nodes above blocks on as many threads as there are, the strips of a block in
 //! turn while their sums are made in the cache, or side by side where sums are taken over a transposed copy afterwards.

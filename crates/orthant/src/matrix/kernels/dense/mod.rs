@@ -232,7 +232,7 @@ unsafe fn write<T: Real, const P: usize, const C: usize>(totals: [[T; 8]; P], ou
 /// What [`tile`] has made of 1 to 6 columns.
 ///
 /// # Safety
-/// As for [`write`] with so many columns.
+/// As for `write` with so many columns.
 #[inline(always)]
 unsafe fn write_tile<T: Real, const P: usize>(
     totals: [[T; 8]; P],
