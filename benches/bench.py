@@ -15,7 +15,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import clusters
 import data
+import disk
 import numpy as np
 import record
 import scipy.io
@@ -352,7 +354,35 @@ def reading(bench):
             bench.add(f"reading Matrix Market ({kind}, {origin}) into compressed rows", against, both, ratio)
 
 
-GROUPS = (texts, scene, faces, onp, floors, sparse_pass, growth, memory, reading)
+def dask(bench):
+    """A round on 2, 8 and 16 workers; an iteration on 2 workers of one thread beside one process with 2 threads."""
+    if not bench.wanted("dask"):
+        return
+    for workers in (2, 8, 16):
+        with clusters.cluster(workers) as client:
+            empty = clusters.round_seconds(client)
+            full = clusters.round_seconds(client, size=1 << 20, rounds=20)
+        both = {"nothing": {"seconds": empty}, "1 MiB to each": {"seconds": full}}
+        bench.add(f"a round with nothing to do, Dask, {workers} workers", "1 MiB to each", both, full / empty)
+    kinds = {"dense": clusters.dense(), "sparse": clusters.sparse()}
+    for kind, X in kinds.items():
+        with clusters.cluster(2) as client:
+            X = X.persist()
+            for method in ("em-onmf", "onp-mf"):
+                seconds, many = clusters.iteration_on_cluster(client, X, method)
+                whole = clusters.whole(X)
+                alone, one = clusters.iteration_in_one_process(whole, method)
+                assert one.relative_error_ == many.relative_error_
+                both = {"Dask, 2 workers": {"seconds": seconds}, "one process, 2 threads": {"seconds": alone}}
+                what = f"{method}, an iteration on Dask, {kind}, {whole.shape[0]} x {whole.shape[1]}, k = {clusters.K}"
+                bench.add(what, "one process, 2 threads", both, seconds / alone, target=1.25, most=True)
+                if kind == "dense" and method == "em-onmf":
+                    theirs = clusters.iteration_of_dask_ml(X)
+                    both = {"Orthant": {"seconds": seconds}, "dask-ml": {"seconds": theirs}}
+                    bench.add(what, "dask-ml KMeans, same cluster", both, theirs / seconds, target=5)
+
+
+GROUPS = (texts, scene, faces, onp, floors, sparse_pass, growth, memory, reading, disk.disk, dask)
 
 
 def main():

@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use orthant::matrix::passes::{Assign, Normal};
-use orthant::matrix::{Csr, Data, Dense, Mat, Rule, open};
+use orthant::matrix::{Csr, Data, Dense, Mat, open, rule};
 
 fn points(c: &mut Criterion, name: &str, data: &dyn Data) {
     let shape = data.shape();
@@ -22,7 +22,7 @@ fn points(c: &mut Criterion, name: &str, data: &dyn Data) {
             b.iter(|| black_box(slots.sweep(&pass).expect("a pass in memory")))
         });
         group.bench_function(BenchmarkId::new("assign and sum", k), |b| {
-            let pass = Assign::new(Rule::Power, vec![u.clone()], vec![0]);
+            let pass = Assign::new(rule::Power.into(), vec![u.clone()], vec![0]);
             b.iter(|| black_box(slots.sweep(&pass).expect("a pass in memory")))
         });
     }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use orthant::Error;
+use orthant::matrix::amount;
 
 use crate::args::Cli;
 use crate::interrupt;
@@ -36,6 +37,16 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::from(interrupt::EXIT);
     }
     ExitCode::from(if error.chain().any(failed) { FAILED } else { BAD_INPUT })
+}
+
+/// There is no more memory: one line, and nothing half-written stays.
+pub fn out_of_memory(bytes: usize) -> ! {
+    interrupt::clean_up();
+    complain(&format!(
+        "the memory is used up, {} more cannot be had: fewer clusters or runs, --precision f32 and a sparse format need less",
+        amount(bytes as u128)
+    ));
+    std::process::exit(FAILED.into())
 }
 
 /// Whether better input would not have helped: the computation failed, or the disk did.

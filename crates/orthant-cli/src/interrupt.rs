@@ -46,6 +46,13 @@ pub fn remember(traces: Traces) {
     unfinished().push(traces);
 }
 
+/// Removes them, for a program that ends at once. Files that are being moved into their place are left to the next run.
+pub fn clean_up() {
+    if let Ok(mut unfinished) = UNFINISHED.try_lock() {
+        unfinished.drain(..).for_each(|traces| traces.remove());
+    }
+}
+
 /// It is finished, or gone.
 pub fn forget(traces: &Traces) {
     unfinished().retain(|t| t != traces);

@@ -5,11 +5,13 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use orthant::Error;
+use orthant::called::Called;
 use orthant::evaluate::{self, Scores};
 use orthant::image::ImageShape;
-use orthant::matrix::{Data, Matrix, open};
-use orthant::read::{self, Loaded};
-use orthant::recipe::Learned;
+use orthant::matrix::{Budget, Data, Matrix, Shape, Source, open, pick, stream_within};
+use orthant::read::{self, InPlace, Loaded, Origin};
+use orthant::recipe::{Learned, Missing};
+use orthant::weighting::Weighting;
 use serde_json::{Map, Value, json};
 
 use crate::args::{DataArgs, Orientation, ReadArgs, WorkArgs};
@@ -19,7 +21,7 @@ use crate::terminal::tell;
 #[derive(Debug, Clone)]
 pub struct Truth {
     /// The class of each point, from 0.
-    pub classes: Vec<usize>,
+    pub labels: Vec<usize>,
     /// The name of each class.
     pub names: Vec<String>,
     /// Points of this class have none.
@@ -29,13 +31,13 @@ pub struct Truth {
 impl Truth {
     /// From words or numbers.
     pub fn new(tokens: &[String]) -> Truth {
-        let (classes, names) = evaluate::classes(tokens);
-        Truth { classes, names, unlabelled: None }
+        let (labels, names) = evaluate::classes(tokens);
+        Truth { labels, names, unlabelled: None }
     }
 
     /// The scores of labels; points without a class are left out, like those without a cluster.
     pub fn scores(&self, labels: &[i32]) -> orthant::Result<Scores> {
-        self.scores_of(labels, &self.classes)
+        self.scores_of(labels, &self.labels)
     }
 
     /// The same where only some points have labels, whose classes these are.
@@ -46,13 +48,86 @@ impl Truth {
     }
 }
 
+/// Where the points are.
+pub enum Points {
+    /// In memory.
+    Held(Matrix),
+    /// On disk, read in every pass.
+    Streamed(Box<dyn Source>, Budget),
+}
+
+impl std::fmt::Debug for Points {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Points").field(&self.shape()).finish()
+    }
+}
+
+impl Points {
+    /// How large they are.
+    pub fn shape(&self) -> Shape {
+        match self {
+            Points::Held(matrix) => orthant::matrix::AnyPoints::from(matrix).shape(),
+            Points::Streamed(source, _) => source.shape(),
+        }
+    }
+
+    /// How many points.
+    pub fn points(&self) -> usize {
+        self.shape().points
+    }
+
+    /// How many features.
+    pub fn features(&self) -> usize {
+        self.shape().features
+    }
+
+    /// Entries that are not zero; of dense points on disk all of them.
+    pub fn nonzeros(&self) -> usize {
+        match self {
+            Points::Held(matrix) => matrix.nonzeros(),
+            Points::Streamed(source, _) => source.shape().nonzeros,
+        }
+    }
+
+    /// As algorithms see them.
+    pub fn open(&self, weights: Option<Vec<f64>>) -> orthant::Result<Box<dyn Data + '_>> {
+        match self {
+            Points::Held(matrix) => open(matrix, weights),
+            Points::Streamed(source, budget) => {
+                stream_within(WithWeights { source: &**source, weights }, budget.clone())
+            }
+        }
+    }
+}
+
+/// Weights that were given beside the points count instead of those that came with them.
+struct WithWeights<'a> {
+    source: &'a dyn Source,
+    weights: Option<Vec<f64>>,
+}
+
+impl Source for WithWeights<'_> {
+    fn shape(&self) -> Shape {
+        self.source.shape()
+    }
+    fn points(&self, rows: std::ops::Range<usize>) -> orthant::Result<orthant::matrix::AnyPoints<'_>> {
+        self.source.points(rows)
+    }
+    fn weights(&self) -> Option<Vec<f64>> {
+        self.weights.clone().or_else(|| self.source.weights())
+    }
+    fn take_back(&self, points: orthant::matrix::AnyPoints<'_>) {
+        self.source.take_back(points);
+    }
+}
+
 /// Points ready to be clustered.
 #[derive(Debug)]
 pub struct Input {
     /// Where they came from.
     pub path: PathBuf,
     /// The points, prepared.
-    pub matrix: Matrix,
+    pub points: Points,
     /// Weights of the points.
     pub weights: Option<Vec<f64>>,
     /// Classes of the points.
@@ -67,6 +142,10 @@ pub struct Input {
     pub feature_image: Option<ImageShape>,
     /// The wavelength of every feature.
     pub wavelengths: Option<Vec<f64>>,
+    /// What points and features are called.
+    pub called: Option<Called>,
+    /// Where on earth the pixels are, and in which kind of file that was said.
+    pub origin: Option<Origin>,
     /// What the reader of the file had to say.
     pub notes: Vec<String>,
     /// What was done to them, so that it can be done to others.
@@ -83,8 +162,8 @@ impl Input {
         put("program", json!(format!("orthant {}", env!("CARGO_PKG_VERSION"))));
         put("data", json!(self.path.display().to_string()));
         put("cluster", json!(self.learned.orientation.name()));
-        put("points", json!(self.matrix.points()));
-        put("features", json!(self.matrix.features()));
+        put("points", json!(self.points.points()));
+        put("features", json!(self.points.features()));
         put("seed", json!(seed));
         put("threads", json!(threads));
         object
@@ -92,7 +171,27 @@ impl Input {
 
     /// The points as algorithms see them.
     pub fn open(&self) -> Result<Box<dyn Data + '_>> {
-        Ok(open(&self.matrix, self.weights.clone())?)
+        Ok(self.points.open(self.weights.clone())?)
+    }
+
+    /// An error where not even what belongs to each point, and to k × features of every run, fits the memory that may be
+    /// used.
+    pub fn check_memory(&self, k: usize, runs: usize) -> Result<()> {
+        let Points::Streamed(source, budget) = &self.points else { return Ok(()) };
+        let Shape { points, features, .. } = source.shape();
+        // A norm, a label and a strength; a label for every run. Sums and centroids, twice on their way.
+        let of_points = points.saturating_mul(20 + 4 * runs);
+        let of_clusters = k.saturating_mul(features).saturating_mul(8 * (2 + 2 * runs));
+        let needed = of_points.saturating_add(of_clusters);
+        if budget.bytes < needed {
+            bail!(
+                "--memory: {} are too few for {points} points, {features} features, {k} clusters and runs: {runs}, which \
+                 take {} at the least",
+                bytes(budget.bytes as u64),
+                bytes(needed as u64)
+            );
+        }
+        Ok(())
     }
 
     /// The name of the data, for people.
@@ -108,7 +207,7 @@ impl Input {
 }
 
 /// Formats that hold several matrices by name.
-const WITH_VARIABLES: &[&str] = &["matlab", "npz"];
+const WITH_VARIABLES: &[&str] = &["matlab", "npz", "hdf5"];
 
 /// Sets up the threads; to be called once, first.
 pub fn threads(work: &WorkArgs) -> Result<usize> {
@@ -126,7 +225,7 @@ pub fn read(args: &ReadArgs, options: read::Options, quiet: bool) -> Result<Load
 }
 
 fn fetch(args: &ReadArgs, mut options: read::Options) -> Result<Loaded> {
-    options.memory = options.memory.or_else(free_memory);
+    options.memory = options.memory.or(args.memory).or_else(read::available_memory);
     let loaded = match args.path.as_os_str() == "-" {
         true => read::read_stream(Path::new("standard input"), &mut std::io::stdin().lock(), &options)?,
         false => read::read(&args.path, &options)?,
@@ -137,36 +236,141 @@ fn fetch(args: &ReadArgs, mut options: read::Options) -> Result<Loaded> {
     Ok(loaded)
 }
 
+/// Memory that may be used.
+pub fn memory(args: &ReadArgs) -> u64 {
+    args.memory.or_else(|| Some(read::available_memory()? / 10 * 6)).unwrap_or(u64::MAX)
+}
+
+/// Bytes for people.
+pub fn bytes(bytes: u64) -> String {
+    match bytes as f64 {
+        b if b < 1e6 => format!("{:.1} kB", b / 1e3),
+        b if b < 1e9 => format!("{:.1} MB", b / 1e6),
+        b => format!("{:.2} GB", b / 1e9),
+    }
+}
+
+/// Opens data that do not fit into the memory that may be used; none where they do.
+///
+/// # Errors
+/// Where they do not fit and cannot be read from where they lie: the command that helps is named.
+pub fn streamed(
+    args: &ReadArgs,
+    options: &read::Options,
+    orientation: Orientation,
+    quiet: bool,
+) -> Result<Option<(InPlace, Budget)>> {
+    let (path, memory) = (&args.path, memory(args));
+    if path.as_os_str() == "-" || !path.exists() {
+        return Ok(None);
+    }
+    let turned = orientation == Orientation::Columns;
+    let convert = |needed: u64| -> anyhow::Error {
+        let folder = path.with_extension("").with_extension("blocks");
+        let size = args.memory.map_or(String::new(), |memory| format!(" --memory {}M", memory >> 20));
+        anyhow::anyhow!(
+            "{}: takes about {} of memory, {} may be used: write it into a folder that is read from disk first, \
+             orthant convert {} {}{}{size}{}",
+            path.display(),
+            bytes(needed),
+            bytes(memory),
+            path.display(),
+            folder.display(),
+            if turned { " --transpose" } else { "" },
+            if turned { ", then cluster its rows" } else { "" },
+        )
+    };
+    let say = |what: String| {
+        if !quiet {
+            tell!("orthant: {}: {what}", path.display());
+        }
+    };
+    let Some(found) = read::open_in_place(path, options, turned)? else {
+        return match read::estimate(path, options)? {
+            Some(needed) if needed > memory => Err(convert(needed)),
+            _ => Ok(None),
+        };
+    };
+    let shape = found.source.shape();
+    let needed = read::bytes_held(&shape);
+    if needed <= memory {
+        if args.memory.is_some() {
+            say(format!("takes {} of memory, {} may be used: held in memory", bytes(needed), bytes(memory)));
+        }
+        return Ok(None);
+    }
+    // Points whose numbers lie all over the file would take a read for every few of them, in every pass.
+    const WINDOW: usize = 32 << 20;
+    if !found.contiguous && WINDOW / shape.features.max(1) < 16 << 10 {
+        return Err(convert(needed));
+    }
+    say(format!("takes {} of memory, {} may be used: streamed from disk", bytes(needed), bytes(memory)));
+    Ok(Some((found, Budget { bytes: memory as usize, folder: Some(scratch(path)) })))
+}
+
+/// A folder for what does not fit: beside the data if it can be written, else where the system keeps such things.
+fn scratch(path: &Path) -> PathBuf {
+    let beside = read::folder_of(path);
+    let trial = beside.join(format!(".orthant-trial-{}", std::process::id()));
+    match std::fs::File::create_new(&trial) {
+        Ok(_) => {
+            let _ = std::fs::remove_file(&trial);
+            beside.into()
+        }
+        Err(_) => std::env::temp_dir(),
+    }
+}
+
+/// The class of each point from a file with a line each, without keeping the lines.
+fn classes_of(path: &Path, points: usize) -> Result<Option<Truth>> {
+    use std::io::BufRead;
+    let file = std::fs::File::open(path).with_context(|| path.display().to_string())?;
+    let mut known = std::collections::HashMap::new();
+    let (mut classes, mut names) = (vec![], vec![]);
+    for line in std::io::BufReader::new(file).lines() {
+        let line = line.with_context(|| path.display().to_string())?;
+        let word = line.trim();
+        let class = *known.entry(word.to_string()).or_insert_with(|| {
+            names.push(word.to_string());
+            names.len() - 1
+        });
+        classes.push(class);
+    }
+    // Anything else of that name is none of our business.
+    if classes.len() != points {
+        return Ok(None);
+    }
+    Ok(Some(Truth { labels: classes, names, unlabelled: None }))
+}
+
 fn tell(notes: &[String], path: &Path, quiet: bool) {
     if !quiet {
         notes.iter().for_each(|note| tell!("orthant: {}: {note}", path.display()));
     }
 }
 
-/// Bytes that can be had without swapping, where the system tells.
-fn free_memory() -> Option<u64> {
-    let about = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = about.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let free = line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)?;
-    // A container may have less.
-    let of_group = |name: &str| -> Option<u64> {
-        std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse().ok()
-    };
-    let left =
-        of_group("memory.max").zip(of_group("memory.current")).map(|(max, used)| max.saturating_sub(used));
-    Some(left.map_or(free, |left| left.min(free)))
-}
+/// What is done to the counts of words.
+const WORDS: &[Weighting] = &[Weighting::TfIdf, Weighting::Unit];
 
 /// Reads everything that the arguments name.
 pub fn load(args: &DataArgs, quiet: bool) -> Result<Input> {
+    load_as(args, false, quiet)
+}
+
+/// The same, where texts may be wanted as counts.
+pub fn load_as(args: &DataArgs, counts: bool, quiet: bool) -> Result<Input> {
     let begun = Instant::now();
     let mut options = args.read.options(&args.texts);
     if args.truth.is_none() {
         options.columns.truth = args.truth_column.clone();
     }
+    if let Some((found, budget)) = streamed(&args.read, &options, args.cluster, quiet)? {
+        return load_streamed(args, found, budget, begun, quiet);
+    }
     let loaded = fetch(&args.read, options)?;
+    let usual = if loaded.texts.is_some() && !counts { WORDS } else { &[] };
     let (loaded, learned) = args
-        .recipe(loaded.texts.is_some())
+        .recipe(usual)
         .prepare(loaded)
         .map_err(|error| locate(error, &args.read.path, Orientation::Rows))?;
     let (points, features) = (loaded.matrix.points(), loaded.matrix.features());
@@ -199,7 +403,7 @@ pub fn load(args: &DataArgs, quiet: bool) -> Result<Input> {
     tell(&loaded.notes, &args.read.path, quiet);
     Ok(Input {
         path: args.read.path.clone(),
-        matrix: loaded.matrix,
+        points: Points::Held(loaded.matrix),
         weights,
         truth,
         vocabulary,
@@ -207,7 +411,122 @@ pub fn load(args: &DataArgs, quiet: bool) -> Result<Input> {
         image,
         feature_image,
         wavelengths: loaded.wavelengths,
+        called: loaded.called,
+        // An image that was named by hand may be another.
+        origin: loaded.origin.filter(|_| args.image.is_none()),
         notes: loaded.notes,
+        learned,
+        read_seconds: begun.elapsed().as_secs_f64(),
+    })
+}
+
+/// Reads everything for a study that goes over the data very often: of data that do not fit into memory a sample, one point
+/// of every stretch of them.
+pub fn load_for_study(args: &DataArgs, counts: bool, seed: u64, quiet: bool) -> Result<Input> {
+    let input = load_as(args, counts, quiet)?;
+    let Points::Streamed(source, budget) = &input.points else { return Ok(input) };
+    let shape = source.shape();
+    let each = (shape.nonzeros / shape.points.max(1)).max(1) * 12;
+    let size = (budget.bytes / 4 / (each + 64)).min(shape.points);
+    let weights = input.weights.clone().or_else(|| source.weights());
+    let edge = |at: usize| (at as u128 * shape.points as u128 / size.max(1) as u128) as usize;
+    // The seed moves the place within the stretches.
+    let chosen: Vec<usize> = (0..size)
+        .map(|at| {
+            let stretch = edge(at)..edge(at + 1);
+            let turn = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(seed).rotate_left(23);
+            stretch.start + (turn % stretch.len().max(1) as u64) as usize
+        })
+        .collect();
+    let matrix = Matrix::of(pick(&**source, &chosen)?)?;
+    let of = |list: &Vec<f64>| chosen.iter().map(|&j| list[j]).collect();
+    let mut notes = input.notes.clone();
+    notes.push(format!(
+        "a sample of {size} of {} points was looked at: all of them do not fit into memory",
+        shape.points
+    ));
+    tell(&notes[notes.len() - 1..], &input.path, quiet);
+    let truth = input
+        .truth
+        .as_ref()
+        .map(|truth| Truth { labels: chosen.iter().map(|&j| truth.labels[j]).collect(), ..truth.clone() });
+    Ok(Input {
+        points: Points::Held(matrix),
+        weights: weights.as_ref().map(of),
+        truth,
+        names: input.names.as_ref().map(|names| chosen.iter().map(|&j| names[j].clone()).collect()),
+        image: None,
+        origin: None,
+        notes,
+        ..input
+    })
+}
+
+/// The same for data that stay on disk.
+fn load_streamed(
+    args: &DataArgs,
+    found: InPlace,
+    budget: Budget,
+    begun: Instant,
+    quiet: bool,
+) -> Result<Input> {
+    let InPlace { source, beside, .. } = found;
+    let Shape { points, features, .. } = source.shape();
+    let path = &args.read.path;
+    let recipe = args.recipe(&[]);
+    let (source, mut learned): (Box<dyn Source>, Learned) =
+        if recipe.weighting.is_empty() && recipe.missing == Missing::Refuse {
+            (source, Learned { orientation: recipe.orientation, ..Learned::default() })
+        } else {
+            let prepared = recipe.stream(source).map_err(|error| locate(error, path, Orientation::Rows))?;
+            let learned = prepared.learned().clone();
+            (Box::new(prepared), learned)
+        };
+    learned.features = beside.vocabulary.clone();
+    let (of_points, of_features) = ((points, "points"), (features, "features"));
+    let (image, feature_image) = match args.image {
+        Some((height, width)) => {
+            let shape = ImageShape { height, width, scan: args.scan.into() };
+            place(shape, points, features).with_context(|| format!("--image {height}x{width}"))?
+        }
+        None => (beside.image, beside.feature_image),
+    };
+    let truth = match (&args.truth, &beside.truth) {
+        (Some(path), _) => {
+            let tokens = list(path, args.truth_column.as_deref(), [of_points, of_features], image)?;
+            Some(known(&tokens, args.unlabelled.as_deref())?)
+        }
+        (None, Some(path)) => classes_of(path, points)?,
+        (None, None) => None,
+    };
+    let vocabulary = match &args.vocabulary {
+        Some(path) => Some(list(path, None, [of_features, of_points], feature_image)?),
+        None => beside.vocabulary,
+    };
+    // Names of very many points would take more memory than what is said of them is worth.
+    const NAMED: usize = 1 << 20;
+    let names = match (&args.names, &beside.names) {
+        (Some(path), _) => Some(list(path, None, [of_points, of_features], image)?),
+        (None, Some(path)) if points <= NAMED => Some(list(path, None, [of_points, of_features], image)?),
+        _ => None,
+    };
+    let weights = args.weights.as_ref().map(|path| weights(path, points)).transpose()?;
+    let mut notes = beside.notes;
+    tell(&notes, path, quiet);
+    notes.push(format!("streamed from disk, within {} of memory", bytes(budget.bytes as u64)));
+    Ok(Input {
+        path: path.clone(),
+        points: Points::Streamed(source, budget),
+        weights,
+        truth,
+        vocabulary,
+        names,
+        image,
+        feature_image,
+        wavelengths: beside.wavelengths,
+        called: None,
+        origin: None,
+        notes,
         learned,
         read_seconds: begun.elapsed().as_secs_f64(),
     })

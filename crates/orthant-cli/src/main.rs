@@ -5,6 +5,7 @@ mod commands;
 mod contest;
 mod failure;
 mod interrupt;
+mod labels;
 mod load;
 mod made;
 mod naming;
@@ -18,6 +19,11 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Cli, Command};
+use orthant::matrix::Memory;
+
+/// Where there is no more, the program says so instead of aborting.
+#[global_allocator]
+static MEMORY: Memory = Memory::new(failure::out_of_memory);
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {

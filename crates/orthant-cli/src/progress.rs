@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use orthant::certificate::CERTIFICATE;
-use orthant::matrix::Rule;
+use orthant::matrix::rule::Measure;
 use orthant::read::write_whole;
 use orthant::run::{Event, Go, Observer, StopAsked};
 
@@ -182,15 +182,12 @@ impl Observer for Watch {
 /// The error so far, where the objective is one.
 fn reached(event: &Event) -> String {
     let relative = (event.progress.objective / event.norm2).max(0.0).sqrt();
-    match event.rule {
+    let objective = event.progress.objective;
+    match event.rule.measure {
         _ if event.method == CERTIFICATE => format!("lower bound near {relative:.4}"),
-        Rule::Cosine | Rule::Kl if event.progress.objective.abs() < 1e9 => {
-            format!("objective {:.4}", event.progress.objective)
-        }
-        Rule::Cosine | Rule::Kl => format!("objective {:.4e}", event.progress.objective),
-        Rule::Power | Rule::Euclid => {
-            format!("error {relative:.6}")
-        }
+        Measure::Squares => format!("error {relative:.6}"),
+        _ if objective.abs() < 1e9 => format!("objective {objective:.4}"),
+        _ => format!("objective {objective:.4e}"),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 use orthant::evaluate::Scores;
-use orthant::matrix::{Data, Rule};
+use orthant::matrix::Data;
+use orthant::pipeline::Run;
 use orthant::{Job, Outcome};
 use serde_json::{Map, Value, json};
 
@@ -25,6 +26,18 @@ pub fn insert_scores(object: &mut Map<String, Value>, scores: &Scores) {
     object.insert("scored_points".into(), json!(scores.scored_points));
 }
 
+/// The objective of a run. It may lie beyond what a float64 holds, the square of data near 1e300 or 1e-300: then it is
+/// written out as a text.
+pub fn objective(run: &Run, job: &Job, data: &dyn Data) -> Value {
+    if run.scaled_objective == 0.0 || run.objective.is_normal() {
+        return json!(run.objective);
+    }
+    // objective = scaled/scaleᵈ, by its logarithm.
+    let power = run.scaled_objective.abs().log10() - f64::from(job.aim().degree) * data.facts().scale.log10();
+    let sign = if run.scaled_objective < 0.0 { "-" } else { "" };
+    json!(format!("{sign}{:.9}e{}", 10f64.powf(power - power.floor()), power.floor()))
+}
+
 /// What `cluster --json` prints.
 pub fn object(
     input: &Input,
@@ -33,57 +46,28 @@ pub fn object(
     outcome: &Outcome,
     threads: usize,
 ) -> Result<Map<String, Value>> {
-    let (shape, facts) = (data.shape(), data.facts());
-    let (best, certificate) = (outcome.best(), &outcome.certificate);
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| drop(object.insert(key.into(), value));
     put("algorithm", json!(job.method.name));
     put("k", json!(job.k));
-    put("points", json!(shape.points));
-    put("features", json!(shape.features));
-    put("nonzeros", json!(input.matrix.nonzeros()));
-    put("zero_points", json!(facts.zero_points.len()));
+    put("points", json!(data.shape().points));
+    put("features", json!(data.shape().features));
+    put("nonzeros", json!(input.points.nonzeros()));
+    put("zero_points", json!(data.facts().zero_points.len()));
     put("seed", json!(job.seed));
     put("threads", json!(threads));
-    put("relative_error", json!(certificate.relative_error));
-    put("lower_bound", json!(certificate.lower_bound));
-    put("bound", json!(certificate.bound.name()));
-    put("at_most_above_best", json!(certificate.at_most_above_best()));
-    put("energy_share", json!(certificate.energy_share));
-    put("orthogonality_residual", json!(certificate.orthogonality_residual));
-    put("objective", json!(best.objective));
-    put("iterations", json!(best.iterations()));
-    put("seconds", json!(outcome.seconds));
     put("read_seconds", json!(input.read_seconds));
-    put("certificate_seconds", json!(outcome.certificate_seconds));
-    put("stopped", json!(outcome.stop().name()));
-    put("sizes", json!(outcome.solution.sizes));
-    let mut runs = vec![];
-    for run in &outcome.runs {
-        let stages: Vec<Value> = run
-            .stages
-            .iter()
-            .map(|s| {
-                json!({
-                    "method": s.name,
-                    "iterations": s.history.len(),
-                    "stopped": s.stop.name(),
-                    "relative_error": s.relative_error,
-                })
-            })
-            .collect();
-        let mut entry = Map::new();
-        entry.insert("objective".into(), json!(run.objective));
-        entry.insert("relative_error".into(), json!(run.relative_error));
-        entry.insert("iterations".into(), json!(run.iterations()));
-        entry.insert("stopped".into(), json!(run.stop().name()));
-        entry.insert("stages".into(), stages.into());
-        if let Some(scores) = score(&run.labels, input.truth.as_ref())? {
-            insert_scores(&mut entry, &scores);
+    let figures = serde_json::to_value(outcome.figures())?;
+    object.extend(figures.as_object().cloned().unwrap_or_default());
+    object.insert("objective".into(), objective(outcome.best(), job, data));
+    if let Some(Value::Array(runs)) = object.get_mut("runs") {
+        for (entry, run) in runs.iter_mut().zip(&outcome.runs) {
+            entry["objective"] = objective(run, job, data);
+            if let (Some(scores), Value::Object(entry)) = (score(&run.labels, input.truth.as_ref())?, entry) {
+                insert_scores(entry, &scores);
+            }
         }
-        runs.push(Value::Object(entry));
     }
-    put("runs", runs.into());
     if let Some(scores) = score(&outcome.solution.labels, input.truth.as_ref())? {
         insert_scores(&mut object, &scores);
     }
@@ -120,14 +104,6 @@ pub fn in_full(
         .collect();
     put("parameters", parameters.into());
     put("objective_is", json!(job.aim().objective));
-    put("best_run", json!(outcome.best));
-    put("energies", json!(outcome.solution.energy));
-    put("refilled_points", json!(outcome.solution.refilled));
-    put("points_nearer_to_another_cluster", json!(outcome.solution.relabelled));
-    put("iterate_negativity", json!(outcome.best().iterate_negativity));
-    put("iterate_orthogonality", json!(outcome.best().iterate_orthogonality));
-    put("smallest_entry", json!(outcome.certificate.smallest_entry));
-    put("singular_values", json!(outcome.certificate.singular_values));
     put("weighting", json!(input.learned.steps.iter().map(|step| step.weighting.name()).collect::<Vec<_>>()));
     put("weighted_points", json!(input.weights.is_some()));
     if let Some(truth) = &input.truth {
@@ -138,11 +114,3 @@ pub fn in_full(
 
 /// The file that says how the points of a result were prepared, for new ones.
 pub const PREPARATION: &str = "preparation.json";
-
-/// Rules by name, with what they say.
-pub const RULES: &[(&str, Rule, &str)] = &[
-    ("power", Rule::Power, "the largest projection mᵀu/‖u‖"),
-    ("cosine", Rule::Cosine, "the smallest angle"),
-    ("euclid", Rule::Euclid, "the smallest Euclidean distance"),
-    ("kl", Rule::Kl, "the largest Σ m·log u"),
-];

@@ -1,11 +1,9 @@
 //! What the program refuses: each with its exit code and its one line, and nothing written.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
-use support::{contents, folder, npy, run, succeed, texts};
+use crate::support::{contents, folder, npy, run, succeed, texts};
 
 /// Arguments, and what the line on standard error says.
 const BAD: &[(&str, &str)] = &[

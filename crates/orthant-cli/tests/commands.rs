@@ -1,11 +1,9 @@
 //! Every command on small files.
 
-mod support;
-
 use std::fs;
 
+use crate::support::{contents, folder, npy, numbers, object, run, succeed, texts};
 use serde_json::Value;
-use support::{contents, folder, npy, numbers, object, run, succeed, texts};
 
 const KEYS: &[&str] = &[
     "algorithm",
@@ -16,19 +14,27 @@ const KEYS: &[&str] = &[
     "zero_points",
     "seed",
     "threads",
+    "read_seconds",
     "relative_error",
     "lower_bound",
     "bound",
     "at_most_above_best",
     "energy_share",
     "orthogonality_residual",
+    "smallest_entry",
+    "singular_values",
     "objective",
     "iterations",
     "seconds",
-    "read_seconds",
     "certificate_seconds",
     "stopped",
     "sizes",
+    "energies",
+    "refilled_points",
+    "points_nearer_to_another_cluster",
+    "iterate_negativity",
+    "iterate_orthogonality",
+    "best_run",
     "runs",
 ];
 const TRUTH_KEYS: &[&str] = &["accuracy", "nmi", "ari", "purity", "scored_points"];
@@ -41,10 +47,11 @@ fn keys(object: &Value) -> Vec<&str> {
 fn json_has_exactly_the_keys_that_are_promised() {
     let folder = folder();
     let plain = object(folder.path(), "cluster bare.npy -k 6 --json");
-    assert_eq!(keys(&plain), KEYS);
-    assert_eq!(keys(&object(folder.path(), "cluster set.npy -k 6 --json")), [KEYS, TRUTH_KEYS].concat());
+    assert_eq!(keys(&plain), [KEYS, &["clusters"]].concat());
+    let with_truth = [KEYS, TRUTH_KEYS, &["clusters"]].concat();
+    assert_eq!(keys(&object(folder.path(), "cluster set.npy -k 6 --json")), with_truth);
     let scored = object(folder.path(), "cluster bare.npy -k 6 --json --truth set.labels");
-    assert_eq!(keys(&scored), [KEYS, TRUTH_KEYS].concat());
+    assert_eq!(keys(&scored), with_truth);
     assert!(scored["accuracy"].as_f64().unwrap() > 0.9);
     assert_eq!((scored["points"].as_u64(), scored["features"].as_u64()), (Some(450), Some(10)));
     let (error, bound) =
@@ -141,7 +148,8 @@ fn a_result_has_its_files_and_its_numbers_fit() {
     assert!(err.contains("relative error") && err.contains("accuracy"), "{err}");
     let files = contents(&folder.path().join("deep/result"));
     let names: Vec<&str> = files.keys().map(String::as_str).collect();
-    for name in ["labels.txt", "centroids.npy", "weights.npy", "summary.json", "report.html"] {
+    for name in ["labels.txt", "labels.csv", "components.npy", "strengths.npy", "summary.json", "report.html"]
+    {
         assert!(names.contains(&name), "{names:?}");
     }
     assert!(!contents(folder.path()).keys().any(|name| name.contains(".part")));
@@ -156,7 +164,7 @@ fn a_result_has_its_files_and_its_numbers_fit() {
     // ‖M − UV‖/‖M‖ and VVᵀ = I from the files alone.
     let labels: Vec<usize> =
         String::from_utf8_lossy(&files["labels.txt"]).lines().map(|l| l.parse().unwrap()).collect();
-    let (u, v) = (numbers(&files["centroids.npy"]), numbers(&files["weights.npy"]));
+    let (u, v) = (numbers(&files["components.npy"]), numbers(&files["strengths.npy"]));
     let m = numbers(&fs::read(folder.path().join("set.npy")).unwrap());
     assert_eq!((labels.len(), u.len(), v.len(), m.len()), (450, 60, 450, 4500));
     let (mut residual, mut norm, mut squares) = (0.0, 0.0, [0.0; 6]);
@@ -169,6 +177,67 @@ fn a_result_has_its_files_and_its_numbers_fit() {
     }
     assert!(squares.iter().all(|s| (s - 1.0f64).abs() < 1e-12), "{squares:?}");
     assert!(((residual / norm).sqrt() - summary["relative_error"].as_f64().unwrap()).abs() < 1e-12);
+}
+
+/// U and V had other names once, and KL-ONMF had the sums of its points where it has distributions now.
+#[test]
+fn older_results_are_read_as_they_were() {
+    let folder = folder();
+    let result = folder.path().join("result");
+    for method in ["em-onmf", "kl-onmf", "spherical-k-means"] {
+        succeed(folder.path(), &format!("cluster set.npy -k 6 -a {method} --out result --force -q"));
+        let labels = succeed(folder.path(), "predict result set.npy").0;
+        let mut summary = fs::read_to_string(result.join("summary.json")).unwrap();
+        for (now, before) in [
+            ("components.npy", "centroids.npy"),
+            ("strengths.npy", "weights.npy"),
+            ("distributions.npy", "centers.npy"),
+        ] {
+            summary = summary.replace(now, before);
+            if result.join(now).exists() {
+                fs::rename(result.join(now), result.join(before)).unwrap();
+            }
+        }
+        fs::write(result.join("summary.json"), summary).unwrap();
+        if method == "kl-onmf" {
+            let own = fs::read_to_string(result.join("labels.txt")).unwrap();
+            let mut sums = [0.0; 60];
+            let m = numbers(&fs::read(folder.path().join("set.npy")).unwrap());
+            for (point, label) in m.chunks(10).zip(own.lines()) {
+                let cluster: usize = label.parse().unwrap();
+                sums[cluster * 10..][..10].iter_mut().zip(point).for_each(|(sum, x)| *sum += x);
+            }
+            let bytes: Vec<u8> = sums.iter().flat_map(|x: &f64| x.to_le_bytes()).collect();
+            fs::write(result.join("centers.npy"), npy("<f8", "(6, 10)", &bytes)).unwrap();
+        }
+        assert_eq!(succeed(folder.path(), "predict result set.npy").0, labels, "{method}");
+    }
+}
+
+#[test]
+fn labels_come_as_a_table_and_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = "name,red,green,both\n\"a, first\",4,0,2\nb,8,0,4\nc,0,5,3\nd,0,0,0\n";
+    fs::write(folder.path().join("x.csv"), table).unwrap();
+    let (labels, _) = succeed(folder.path(), "cluster x.csv -k 2 -a em-onmf --labels-only -q --out result");
+    let result = contents(&folder.path().join("result"));
+    assert_eq!(labels.as_bytes(), result["labels.txt"]);
+    assert_eq!(labels, "0\n0\n1\n-1\n");
+    let rows: Vec<&str> = std::str::from_utf8(&result["labels.csv"]).unwrap().lines().collect();
+    assert_eq!(rows[0], "name,cluster,strength,margin,second");
+    // Own and second score of the first point: |(4, 0, 2)| and 2·3/√34.
+    let margin = 1.0 - 2.0 * 3.0 / 34f64.sqrt() / 20f64.sqrt();
+    let fields: Vec<&str> = rows[1].strip_prefix("\"a, first\",").unwrap().split(',').collect();
+    assert_eq!((fields[0], fields[3]), ("0", "1"));
+    assert!((fields[1].parse::<f64>().unwrap() - 1.0 / 5f64.sqrt()).abs() < 1e-12, "{}", rows[1]);
+    assert!((fields[2].parse::<f64>().unwrap() - margin).abs() < 1e-12, "{} {margin}", rows[1]);
+    // A point without a cluster has no margin and no second one.
+    assert_eq!(rows[4], "d,-1,0,,");
+    let summary: Value = serde_json::from_slice(&result["summary.json"]).unwrap();
+    let first = &summary["clusters"][0];
+    assert_eq!((first["size"].as_u64(), first["features"][0]["feature"].as_str()), (Some(2), Some("red")));
+    assert_eq!(first["markers"][0]["feature"], "red");
+    assert_eq!(summary["clusters"][1]["markers"][0]["feature"], "green");
 }
 
 #[test]

@@ -2,14 +2,12 @@
 //! failing: what was there before or what is new is whole, the next run succeeds, and nothing is left over.
 #![cfg(target_os = "linux")]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use support::{contents, orthant, run, succeed, texts};
+use crate::support::{contents, orthant, run, succeed, texts};
 use tempfile::TempDir;
 
 type Files = BTreeMap<String, Vec<u8>>;
@@ -291,7 +289,7 @@ fn checkpoints() {
         resumed += usize::from(!resume.is_empty());
         succeed(folder, &format!("{saving}{resume}"));
         let found = finished(&folder.join(PLACE));
-        for name in ["labels.txt", "centroids.npy", "weights.npy"] {
+        for name in ["labels.txt", "components.npy", "strengths.npy"] {
             assert!(found[name] == whole[name], "{name} after kill -9 before call {call} of {count}");
         }
         let left: Vec<String> = contents(folder).into_keys().filter(|name| is_part(name)).collect();

@@ -1,15 +1,13 @@
 //! Files as people have them, from the command line to labels: texts, tables, scenes, standard input; and results of
 //! older versions.
 
-mod support;
-
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
+use crate::support::{folder, npy, object, orthant, succeed, texts};
 use serde_json::Value;
-use support::{folder, npy, object, orthant, succeed, texts};
 
 const TOPICS: [(&str, &str); 3] = [
     ("food", "wine bread cheese butter soup salad dinner kitchen"),
@@ -54,7 +52,7 @@ fn texts_are_clustered_and_new_ones_predicted_with_the_same_words() {
     let table = object(folder.path(), "cluster texts.csv --text body --truth-column topic -k 3 --json");
     assert_eq!(table["accuracy"], 1.0);
     fs::write(folder.path().join("numbers.csv"), "1,2\n3,4\n").unwrap();
-    let refused = support::run(folder.path(), "predict result numbers.csv");
+    let refused = crate::support::run(folder.path(), "predict result numbers.csv");
     assert_eq!(refused.status.code(), Some(2));
     assert!(texts(&refused).1.contains("holds numbers, but result is of texts"), "{}", texts(&refused).1);
 }
@@ -78,7 +76,7 @@ fn results_without_a_preparation_are_of_older_versions_and_still_predict() {
         ("{\"steps\": [{\"weighting\": \"magic\"}]}", "magic"),
     ] {
         fs::write(&kept, wrong).unwrap();
-        let refused = support::run(folder.path(), "predict result set.npy");
+        let refused = crate::support::run(folder.path(), "predict result set.npy");
         assert_eq!(refused.status.code(), Some(2));
         assert!(texts(&refused).1.contains(told), "{}", texts(&refused).1);
     }
@@ -155,5 +153,24 @@ fn features_are_found_by_their_names() {
 fn what_was_typed_in_other_programs_is_understood() {
     let folder = folder();
     succeed(folder.path(), "cluster set.npy --k 6 -q");
-    succeed(folder.path(), "choose-k set.npy 2-3 --runs 1 --halves 1 -q");
+    succeed(folder.path(), "choose-k set.npy 2-3 --runs 1 --halves 1 --out ks -q");
+    let refused = |arguments: &str| {
+        let output = crate::support::run(folder.path(), arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        texts(&output).1
+    };
+    let told = refused("predict ks set.npy");
+    assert!(told.contains("is it of 'choose-k'") && told.contains("'orthant cluster --out'"), "{told}");
+    let told = refused("cluster set.npy -k 3 --cluster columns --truth set.labels");
+    assert!(told.contains("is the other way of --cluster rows or columns meant?"), "{told}");
+    write_texts(folder.path());
+    // The names that scikit-learn has for them.
+    let words = "cluster corpus -k 3 --min-df 2 --max-df 0.9 --max-features 12 --stop-words english --json";
+    assert_eq!(object(folder.path(), words)["features"], 12);
+    let stems = object(folder.path(), "cluster corpus -k 3 --stem --out stems --json");
+    assert_eq!(stems["accuracy"], 1.0);
+    let kept = fs::read_to_string(folder.path().join("stems/preparation.json")).unwrap();
+    assert!(kept.contains("\"stem\":\"english\"") && kept.contains("\"chees\""), "{kept}");
+    let labels = fs::read_to_string(folder.path().join("stems/labels.txt")).unwrap();
+    assert_eq!(succeed(folder.path(), "predict stems corpus").0, labels);
 }

@@ -1,8 +1,6 @@
 //! Help fits the screen, and every command's help has an example that parses.
 
-mod support;
-
-use support::{succeed, texts};
+use crate::support::{succeed, texts};
 
 const COMMANDS: &[&str] = &[
     "cluster",
@@ -53,7 +51,7 @@ fn examples_use_only_flags_that_exist() {
         let (help, _) = succeed(folder.path(), &format!("{command} --help"));
         for example in help.lines().filter_map(|line| line.strip_prefix("  orthant ")) {
             let arguments = example.split(" >").next().unwrap();
-            let error = texts(&support::run(folder.path(), arguments)).1;
+            let error = texts(&crate::support::run(folder.path(), arguments)).1;
             assert!(!error.contains("unexpected") && !error.contains("invalid value"), "{example}\n{error}");
             tried += 1;
         }
@@ -65,7 +63,7 @@ fn examples_use_only_flags_that_exist() {
 fn every_parameter_of_every_method_is_a_flag() {
     let folder = tempfile::tempdir().unwrap();
     let (help, _) = succeed(folder.path(), "cluster --help");
-    let methods = support::object(folder.path(), "methods --json");
+    let methods = crate::support::object(folder.path(), "methods --json");
     for (name, method) in methods.as_object().unwrap() {
         for parameter in method["parameters"].as_object().unwrap().keys() {
             assert!(help.contains(&format!("--{parameter} ")), "{name}: {parameter}");

@@ -1,13 +1,11 @@
 //! Ctrl-C: the best so far is written, and the exit code says so.
 #![cfg(unix)]
 
-mod support;
-
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{contents, listening, succeed, texts};
+use crate::support::{contents, listening, succeed, texts};
 
 /// A run that would take hours.
 const ENDLESS: &str =
@@ -89,18 +87,20 @@ fn work_that_was_stopped_goes_on_to_the_same_bits() {
     let first: serde_json::Value = serde_json::from_slice(&stopped.stdout).unwrap();
     assert!(first["iterations"].as_u64().unwrap() < 400);
     // The same data and method, or none.
-    let other = support::run(folder.path(), "cluster big.npy -k 7 -a onp-mf --resume saved");
+    let other = crate::support::run(folder.path(), "cluster big.npy -k 7 -a onp-mf --resume saved");
     assert_eq!(other.status.code(), Some(2));
     assert!(texts(&other).1.contains("saved: the checkpoint is of other work"));
 
-    let resumed =
-        support::object(folder.path(), &format!("{work} --resume saved --checkpoint saved --out second"));
-    let whole = support::object(folder.path(), &format!("{work} --out third"));
+    let resumed = crate::support::object(
+        folder.path(),
+        &format!("{work} --resume saved --checkpoint saved --out second"),
+    );
+    let whole = crate::support::object(folder.path(), &format!("{work} --out third"));
     for key in ["iterations", "objective", "relative_error", "sizes", "runs"] {
         assert_eq!(resumed[key], whole[key], "{key}");
     }
     let files = contents(folder.path());
-    for name in ["labels.txt", "centroids.npy", "weights.npy"] {
+    for name in ["labels.txt", "components.npy", "strengths.npy"] {
         assert!(files[&format!("second/{name}")] == files[&format!("third/{name}")], "{name}");
     }
     assert!(!files.contains_key("saved"), "finished work needs no checkpoint");

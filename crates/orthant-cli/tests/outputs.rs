@@ -2,8 +2,6 @@
 //! and text that would steer a terminal.
 #![cfg(unix)]
 
-mod support;
-
 use std::fs::{self, File};
 use std::io::{Read, pipe};
 use std::os::unix::fs::symlink;
@@ -11,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{contents, folder, listening, npy, orthant, run, succeed, texts};
+use crate::support::{contents, folder, listening, npy, object, orthant, run, succeed, texts};
 
 /// A run that would take hours.
 const ENDLESS: &str =
@@ -330,7 +328,7 @@ fn pipes_that_nobody_named_are_not_waited_for() {
     pipe("set.json");
     let child = begin(&mut orthant(folder.path()), "cluster set.npy -k 6 -a em-onmf --out result -q");
     assert!(ends(child).status.success());
-    for file in ["centroids.npy", "summary.json"] {
+    for file in ["components.npy", "summary.json"] {
         fs::remove_file(folder.path().join("result").join(file)).unwrap();
         pipe(&format!("result/{file}"));
         let output = ends(begin(&mut orthant(folder.path()), "predict result set.npy"));
@@ -392,16 +390,16 @@ fn nothing_in_a_result_is_believed_unseen() {
         ("summary.json", changed("\"rows\"", "\"diagonals\""), "neither rows nor columns"),
     ];
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
-        ("centroids.npy", matrix(f64::NAN), "NaN at row 5, column 9"),
-        ("centroids.npy", matrix(f64::INFINITY), "inf at row 5, column 9"),
-        ("centroids.npy", matrix(-1.0), "-1 at row 5, column 9"),
-        ("centroids.npy", npy("<f8", "(5, 10)", &numbers(&[1.0; 50])), "is 5 x 10, which is not what"),
+        ("components.npy", matrix(f64::NAN), "NaN at row 5, column 9"),
+        ("components.npy", matrix(f64::INFINITY), "inf at row 5, column 9"),
+        ("components.npy", matrix(-1.0), "-1 at row 5, column 9"),
+        ("components.npy", npy("<f8", "(5, 10)", &numbers(&[1.0; 50])), "is 5 x 10, which is not what"),
         ("preparation.json", prepared("[-1.0,"), "the weight -1 of feature 0"),
         ("preparation.json", prepared("[null,"), "is not what 'orthant cluster' writes"),
         ("preparation.json", prepared("[1.0,1.0,"), "11 weights of features for 10 features"),
         ("summary.json", changed("\"power\"", "\"magic\""), "the rule 'magic' is not known"),
         ("summary.json", changed("\"em-onmf\"", "\"magic\""), "there is no method 'magic'"),
-        ("summary.json", changed("\"centroids.npy\"", "\"../set.npy\""), "is not a file of the folder"),
+        ("summary.json", changed("\"components.npy\"", "\"../set.npy\""), "is not a file of the folder"),
         ("summary.json", changed("\"k\": 6", "\"k\": -6"), "is 6 x 10, which is not what"),
     ];
     let refused = |cases: Vec<(&str, Vec<u8>, &str)>| {
@@ -479,4 +477,57 @@ fn a_reader_that_stops_reading_is_no_error() {
     drop(out);
     let output = ends(child);
     assert!(output.status.success() && output.stderr.is_empty());
+}
+
+/// Estimated before the work where it can be; where it cannot, the first memory that is refused ends the program.
+#[test]
+fn what_does_not_fit_into_memory_is_a_line_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut wide = String::new();
+    for point in 0..300 {
+        wide += "1";
+        (0..200).for_each(|entry| {
+            wide += &format!(" {}:{}", 1 + 15_000 * entry + point, 1 + (entry + point) % 3)
+        });
+        wide += "\n";
+    }
+    fs::write(folder.path().join("wide.svmlight"), wide).unwrap();
+    let packed = "printf '%%%%MatrixMarket matrix coordinate real general\\n9000000 9000 900000000\\n1 1 1\\n' | gzip >claims.mtx.gz";
+    assert!(Command::new("sh").args(["-c", packed]).current_dir(folder.path()).status().unwrap().success());
+    let before = contents(folder.path());
+    for (command, told) in [
+        ("cluster claims.mtx.gz -k 20 --out result -q", "claims.mtx.gz"),
+        (
+            "cluster wide.svmlight -k 30 -a em-onmf --out result -q",
+            "on 300 points of 2985300 features needs about 2",
+        ),
+        ("choose-k wide.svmlight 30..31 --out result -q", "orthant: error: "),
+        ("advise wide.svmlight -k 30 --out result -q", "orthant: error: "),
+    ] {
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "ulimit -v 900000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_orthant")]);
+        let output = limited.current_dir(folder.path()).args(command.split_whitespace()).output().unwrap();
+        let (_, err) = texts(&output);
+        assert!(matches!(output.status.code(), Some(1 | 2)) && err.lines().count() == 1, "{command}: {err}");
+        assert!(err.contains(told), "{command}: {err}");
+        assert!(contents(folder.path()) == before, "{command} left something");
+    }
+}
+
+/// The square of data near the ends of the range is no float64; it is told all the same.
+#[test]
+fn objectives_beyond_the_range_are_written_out() {
+    let folder = tempfile::tempdir().unwrap();
+    for (size, least) in [("e300", "8.224281128e600"), ("e-300", "8.224281128e-600")] {
+        let row = |row: &[&str; 3]| row.map(|x| format!("{x}{size}")).join(",");
+        let rows = [["1", "2", ".1"], ["1", "1.5", "0"], ["0", ".1", "2"], [".01", "0", "3"]];
+        fs::write(folder.path().join("far.csv"), rows.iter().map(row).collect::<Vec<_>>().join("\n"))
+            .unwrap();
+        let object = object(folder.path(), "cluster far.csv -k 1 -a em-onmf --json -q");
+        // ‖M‖² − σ₁², by another program; the last digits are rounding.
+        let told = object["objective"].as_str().unwrap_or_else(|| panic!("{}", object["objective"]));
+        let digits = |text: &str| text.split_once('e').map(|(x, e)| (x[..9].to_string(), e.to_string()));
+        assert_eq!(digits(told), digits(least));
+        assert_eq!(object["objective"], object["runs"][0]["objective"]);
+    }
 }

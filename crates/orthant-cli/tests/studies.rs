@@ -1,8 +1,6 @@
 //! `orthant advise` and `orthant choose-k` from the outside.
 
-mod support;
-
-use support::{contents, folder, object, run, succeed, texts};
+use crate::support::{contents, folder, object, run, succeed, texts};
 
 #[test]
 fn advice_is_given_in_words_in_json_and_as_a_page() {

@@ -1,11 +1,17 @@
 //! numpy and scipy.sparse → the library's borrowed matrices, and its results → numpy.
 
+use std::path::PathBuf;
+
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use orthant::matrix::seam::Entry;
-use orthant::matrix::{AnyPoints, Csr, Data, Dense, Mat, Matrix, open_with};
+use orthant::matrix::{AnyPoints, Csr, Data, Dense, Index, Mat, Matrix, open_with};
 use orthant::{Error, Result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+
+use crate::disk::Disk;
+use crate::errors::raise;
+use crate::shards::Fleet;
 
 /// Samples in rows, borrowed from Python: a C-contiguous array, or the parts of a canonical CSR matrix
 /// as the tuple `(indptr, indices, data, n_features)`.
@@ -14,6 +20,12 @@ pub(crate) enum Samples<'py> {
     DenseF64(PyReadonlyArray2<'py, f64>),
     DenseF32(PyReadonlyArray2<'py, f32>),
     Sparse((Indices<'py>, Indices<'py>, Values<'py>, usize)),
+    /// A file or folder, and the memory that may be used (0: the usual).
+    Path((PathBuf, usize)),
+    /// Rows in a file: from which byte on, of which kind, how many rows and columns, the memory that may be used.
+    Raw((PathBuf, u64, String, usize, usize, usize)),
+    /// Not in this process: what workers hold.
+    Elsewhere(PyRef<'py, Fleet>),
 }
 
 #[derive(FromPyObject)]
@@ -33,6 +45,8 @@ pub(crate) enum View<'a> {
     DenseF64([usize; 2], &'a [f64]),
     DenseF32([usize; 2], &'a [f32]),
     Sparse { features: usize, indptr: IndexSlice<'a>, indices: IndexSlice<'a>, values: ValueSlice<'a> },
+    Disk(Disk),
+    Elsewhere(&'a Fleet),
 }
 
 #[derive(Clone, Copy)]
@@ -67,8 +81,13 @@ impl Samples<'_> {
             [array.nrows(), array.ncols()]
         }
         Ok(match self {
+            Samples::Elsewhere(fleet) => View::Elsewhere(fleet),
             Samples::DenseF64(x) => View::DenseF64(shape(x), x.as_slice().map_err(not_contiguous)?),
             Samples::DenseF32(x) => View::DenseF32(shape(x), x.as_slice().map_err(not_contiguous)?),
+            Samples::Path((path, memory)) => View::Disk(Disk::open(path, *memory).map_err(raise)?),
+            Samples::Raw((path, at, kind, rows, columns, memory)) => {
+                View::Disk(Disk::raw(path, *at, kind, [*rows, *columns], *memory).map_err(raise)?)
+            }
             Samples::Sparse((indptr, indices, values, features)) => View::Sparse {
                 features: *features,
                 indptr: indptr.view()?,
@@ -95,8 +114,12 @@ impl<'a> View<'a> {
         use Columns::*;
         use ValueSlice::*;
         Ok(match self {
+            View::Elsewhere(_) => return Err(Error::Data("the samples are held by others".into())),
             View::DenseF64([n, m], x) => AnyPoints::DenseF64(Dense::new(n, m, x)?),
             View::DenseF32([n, m], x) => AnyPoints::DenseF32(Dense::new(n, m, x)?),
+            View::Disk(_) => {
+                return Err(Error::Data("this needs data in memory: read them with orthant.read".into()));
+            }
             View::Sparse { features, indptr, indices, values } => {
                 let offsets = indptr.offsets()?;
                 match (indices.columns(features)?, values) {
@@ -112,7 +135,11 @@ impl<'a> View<'a> {
     /// Opens the data. An entry that is not finite, or negative where that is not welcome, is an error
     /// whose `problem` is the entry itself: Python says the rest.
     pub(crate) fn open(self, weights: Option<Vec<f64>>, signed: bool) -> Result<Box<dyn Data + 'a>> {
-        let data = open_with(self.points()?, weights, None)?;
+        let data: Box<dyn Data + 'a> = match self {
+            View::Disk(disk) => disk.into_data(weights)?,
+            View::Elsewhere(fleet) => fleet.open(weights)?,
+            held => open_with(held.points()?, weights, None)?,
+        };
         let facts = data.facts();
         match facts.not_finite.or(facts.negative.filter(|_| !signed)) {
             Some(Entry { row, column, value }) => {
@@ -122,17 +149,25 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A copy that is the library's own, for what changes its values.
-    pub(crate) fn owned(self) -> Result<Matrix> {
+    /// A copy that is the library's own.
+    pub(crate) fn kept(self) -> Result<AnyPoints<'static>> {
         Ok(match self.points()? {
-            AnyPoints::DenseF32(x) => {
-                Matrix::DenseF32(Dense::new(x.points(), x.features(), x.data().to_vec())?)
-            }
-            AnyPoints::DenseF64(x) => {
-                Matrix::DenseF64(Dense::new(x.points(), x.features(), x.data().to_vec())?)
-            }
-            AnyPoints::SparseF32(x) => Matrix::SparseF32(owned(&x)?),
-            AnyPoints::SparseF64(x) => Matrix::SparseF64(owned(&x)?),
+            AnyPoints::DenseF32(x) => Dense::new(x.points(), x.features(), x.data().to_vec())?.into(),
+            AnyPoints::DenseF64(x) => Dense::new(x.points(), x.features(), x.data().to_vec())?.into(),
+            AnyPoints::SparseF32(x) => owned(&x)?.into(),
+            AnyPoints::SparseF64(x) => owned(&x)?.into(),
+            AnyPoints::SparseF32I64(x) => owned(&x)?.into(),
+            AnyPoints::SparseF64I64(x) => owned(&x)?.into(),
+        })
+    }
+
+    /// A copy for what changes its values.
+    pub(crate) fn owned(self) -> Result<Matrix> {
+        Ok(match self.kept()? {
+            AnyPoints::DenseF32(x) => Matrix::DenseF32(x),
+            AnyPoints::DenseF64(x) => Matrix::DenseF64(x),
+            AnyPoints::SparseF32(x) => Matrix::SparseF32(x),
+            AnyPoints::SparseF64(x) => Matrix::SparseF64(x),
             AnyPoints::SparseF32I64(_) | AnyPoints::SparseF64I64(_) => {
                 return Err(Error::Data("more than 2147483647 features cannot be weighted".into()));
             }
@@ -140,7 +175,7 @@ impl<'a> View<'a> {
     }
 }
 
-fn owned<T: Copy>(x: &Csr<'_, T, i32>) -> Result<Csr<'static, T, i32>> {
+fn owned<T: Copy, I: Index>(x: &Csr<'_, T, I>) -> Result<Csr<'static, T, I>> {
     Csr::new(x.features(), x.offsets().to_vec(), x.columns().to_vec(), x.values().to_vec())
 }
 
@@ -172,8 +207,7 @@ impl IndexSlice<'_> {
 
 /// k × features of Python → features × k of the library.
 pub(crate) fn factor(array: &PyReadonlyArray2<'_, f64>) -> Mat {
-    let array = array.as_array();
-    Mat::from_fn(array.ncols(), array.nrows(), |f, i| array[(i, f)])
+    Mat::from(array.as_array().t())
 }
 
 /// features × k of the library → k × features of Python.

@@ -4,12 +4,15 @@
 //! library's on the inside; `errors` translates the names of parameters, `arrays` the orientation.
 
 mod arrays;
+mod disk;
 mod errors;
 mod fit;
+mod fitted;
 mod generate;
 mod prepare;
 mod report;
 mod scores;
+mod shards;
 mod study;
 mod table;
 mod work;
@@ -19,17 +22,23 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _orthant {
     #[pymodule_export]
+    use crate::disk::{BlockWriter, available_memory, on_disk};
+    #[pymodule_export]
     use crate::errors::{EntryError, OrthantError};
     #[pymodule_export]
-    use crate::fit::{angles, apply, check, fit};
+    use crate::fit::{angles, centroids_of_file, check, fit};
+    #[pymodule_export]
+    use crate::fitted::Fitted;
     #[pymodule_export]
     use crate::generate::{generate, scene};
     #[pymodule_export]
     use crate::prepare::{read, weigh};
     #[pymodule_export]
-    use crate::report::report;
+    use crate::report::{findings, report};
     #[pymodule_export]
     use crate::scores::scores;
+    #[pymodule_export]
+    use crate::shards::{Fleet, Holder, folder};
     #[pymodule_export]
     use crate::study::{advise, choose_k};
     #[pymodule_export]

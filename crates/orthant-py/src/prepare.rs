@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use numpy::IntoPyArray;
 use orthant::image::{ImageShape, Scan};
-use orthant::read::{Loaded, Options, Precision, read as read_file};
+use orthant::read::{Columns, Loaded, Options, Precision, read as read_file};
 use orthant::weighting::{Fitted, Weighting};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,7 +14,9 @@ use crate::errors::raise;
 
 /// What a file holds; see `_orthant.pyi` for what comes back.
 #[pyfunction]
-#[pyo3(signature = (path, *, format=None, variable=None, single_precision=None, header=None))]
+#[pyo3(signature = (path, *, format=None, variable=None, single_precision=None, header=None, id=None, truth=None,
+                    text=None, drop=vec![]))]
+#[allow(clippy::too_many_arguments)] // They are Python's keywords.
 pub(crate) fn read<'py>(
     py: Python<'py>,
     path: PathBuf,
@@ -22,10 +24,21 @@ pub(crate) fn read<'py>(
     variable: Option<String>,
     single_precision: Option<bool>,
     header: Option<bool>,
+    id: Option<String>,
+    truth: Option<String>,
+    text: Option<String>,
+    drop: Vec<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let precision = single_precision.map(|single| if single { Precision::F32 } else { Precision::F64 });
     #[allow(clippy::needless_update)] // Readers learn options that Python does not know.
-    let options = Options { format, variable, precision, header, ..Options::default() };
+    let options = Options {
+        format,
+        variable,
+        precision,
+        header,
+        columns: Columns { id, truth, text, drop },
+        ..Options::default()
+    };
     let loaded = py.detach(|| read_file(&path, &options)).map_err(raise)?;
     let Loaded {
         matrix: numbers,

@@ -1,95 +1,16 @@
-//! The report: what an estimator kept of its fit is made an outcome again.
+//! The page of a fit.
 
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
-use orthant::algorithms::{Polish, method};
-use orthant::certificate::{Bound, Certificate, Rigour};
+use numpy::{IntoPyArray, PyReadonlyArray1};
 use orthant::evaluate::scores;
-use orthant::finish::Solution;
+use orthant::findings::{Findings, Margin};
 use orthant::image::{ImageShape, Scan};
-use orthant::pipeline::{Run, Stage};
 use orthant::report::{Features, Made, Report, Truth, html};
-use orthant::run::{Progress, Stop};
-use orthant::start::Start;
-use orthant::{Job, Outcome};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::arrays::{Samples, factor};
-use crate::errors::raise;
+use crate::arrays::Samples;
+use crate::fitted::Fitted;
 use crate::work::{Watch, detached};
-
-/// What `fit` returned and an estimator kept.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct Fitted<'py> {
-    method: String,
-    values: Vec<(String, f64)>,
-    start: Option<String>,
-    n_init: usize,
-    seed: u64,
-    polish: Vec<String>,
-    time: Option<f64>,
-    certificate: String,
-    best_run: usize,
-    stop: String,
-    seconds: f64,
-    certificate_seconds: f64,
-    labels: PyReadonlyArray1<'py, i32>,
-    strengths: PyReadonlyArray1<'py, f64>,
-    components: PyReadonlyArray2<'py, f64>,
-    directions: PyReadonlyArray2<'py, f64>,
-    centroids: PyReadonlyArray2<'py, f64>,
-    energy: PyReadonlyArray1<'py, f64>,
-    refilled: Vec<usize>,
-    relabelled: usize,
-    relative_error: f64,
-    lower_bound: f64,
-    bound: String,
-    energy_share: f64,
-    orthogonality_residual: f64,
-    smallest_entry: f64,
-    singular_values: PyReadonlyArray1<'py, f64>,
-    runs: Vec<FittedRun<'py>>,
-}
-
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct FittedRun<'py> {
-    stages: Vec<FittedStage<'py>>,
-    objective: f64,
-    relative_error: f64,
-    negativity: f64,
-    orthogonality: f64,
-    labels: CompactLabels<'py>,
-}
-
-/// In the smallest type that holds them.
-#[derive(FromPyObject)]
-enum CompactLabels<'py> {
-    I8(PyReadonlyArray1<'py, i8>),
-    I16(PyReadonlyArray1<'py, i16>),
-    I32(PyReadonlyArray1<'py, i32>),
-}
-
-impl CompactLabels<'_> {
-    fn to_vec(&self) -> Vec<i32> {
-        match self {
-            CompactLabels::I8(x) => x.as_array().iter().map(|&label| label.into()).collect(),
-            CompactLabels::I16(x) => x.as_array().iter().map(|&label| label.into()).collect(),
-            CompactLabels::I32(x) => x.as_array().to_vec(),
-        }
-    }
-}
-
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct FittedStage<'py> {
-    method: String,
-    aim: String,
-    relative_error: f64,
-    stop: String,
-    objective: PyReadonlyArray1<'py, f64>,
-    residual: PyReadonlyArray1<'py, f64>,
-}
 
 /// How the result came about and what the data are, for the page.
 #[derive(FromPyObject)]
@@ -109,19 +30,18 @@ pub(crate) struct About {
     truth: Option<(Vec<usize>, Vec<String>)>,
 }
 
-/// The page of a fit. `fitted` is what `fit` returned.
+/// The page of a fit.
 #[pyfunction]
 #[pyo3(signature = (x, fitted, about, *, weights=None, threads=1))]
 pub(crate) fn report<'py>(
     py: Python<'py>,
     x: Samples<'py>,
-    fitted: Fitted<'py>,
+    fitted: &Fitted,
     about: About,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     threads: usize,
 ) -> PyResult<String> {
-    let job = job(&fitted)?;
-    let outcome = outcome(&fitted, &job)?;
+    let Fitted { job, outcome, .. } = fitted;
     let weights = weights.map(|w| w.as_array().to_vec());
     let view = x.view()?;
     let watch = Watch { call: None, interval: std::time::Duration::ZERO };
@@ -132,6 +52,10 @@ pub(crate) fn report<'py>(
         let scan = if about.by_columns { Scan::Columns } else { Scan::Rows };
         let image =
             |shape: Option<(usize, usize)>| shape.map(|(height, width)| ImageShape { height, width, scan });
+        let mut findings = Findings::new(&*data, &outcome.solution)?;
+        if about.feature_image.is_some() {
+            findings = findings.with_points(&*data)?;
+        }
         html(&Report {
             made: Made {
                 command: Some(&about.command),
@@ -148,13 +72,51 @@ pub(crate) fn report<'py>(
             feature_image: image(about.feature_image),
             wavelengths: about.wavelengths.as_deref(),
             truth: truth.map(|(t, scores)| Truth { labels: &t.0, classes: &t.1, scores }),
-            ..Report::new(&about.title, &*data, &job, &outcome)
+            ..Report::new(&about.title, &findings, job, outcome)
         })
     })?;
     match done.exception {
         Some(exception) => Err(exception),
         None => Ok(done.result),
     }
+}
+
+/// What a fit says of its clusters and points: see `_orthant.pyi`.
+#[pyfunction]
+#[pyo3(signature = (x, fitted, *, weights=None, threads=1))]
+pub(crate) fn findings<'py>(
+    py: Python<'py>,
+    x: Samples<'py>,
+    fitted: &Fitted,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let Fitted { job, outcome, .. } = fitted;
+    let weights = weights.map(|w| w.as_array().to_vec());
+    let view = x.view()?;
+    let watch = Watch { call: None, interval: std::time::Duration::ZERO };
+    let done = detached(py, threads, watch, |_| {
+        Findings::new(&*view.open(weights, job.method.signed)?, &outcome.solution)
+    })?;
+    if let Some(exception) = done.exception {
+        return Err(exception);
+    }
+    let found = done.result;
+    let out = PyDict::new(py);
+    let clusters = found.clusters.iter().map(|cluster| {
+        let entry = PyDict::new(py);
+        entry.set_item("top", &cluster.top)?;
+        let markers = cluster.markers.iter().map(|m| (m.feature, m.share, m.elsewhere, m.score));
+        entry.set_item("markers", markers.collect::<Vec<_>>())?;
+        entry.set_item("typical", &cluster.typical)?;
+        Ok(entry)
+    });
+    out.set_item("clusters", clusters.collect::<PyResult<Vec<_>>>()?)?;
+    let margins: Vec<f64> = found.margins.iter().map(|m| m.margin).collect();
+    out.set_item("margins", margins.into_pyarray(py))?;
+    let second = |m: &Margin| m.second.and_then(|second| i32::try_from(second).ok()).unwrap_or(-1);
+    out.set_item("second", found.margins.iter().map(second).collect::<Vec<i32>>().into_pyarray(py))?;
+    Ok(out)
 }
 
 /// What the features of pixels are: fewer than there are pixels, they are taken for bands of a spectrum,
@@ -167,96 +129,4 @@ fn features(about: &About, features: usize) -> Features {
         Some(_) => Features::Pictures,
         None => Features::Named,
     }
-}
-
-fn job(fitted: &Fitted) -> PyResult<Job> {
-    let start = match fitted.start.as_deref() {
-        // The page names the start; what it held is not kept.
-        Some("labels") => Some(Start::Labels(fitted.labels.as_array().to_vec().into())),
-        Some("centroids") => Some(Start::Centroids(factor(&fitted.centroids).into())),
-        Some(name) => Some(Start::named(name).map_err(raise)?),
-        None => None,
-    };
-    let job = Job::new(&fitted.method, fitted.energy.as_array().len()).map_err(raise)?;
-    Ok(Job {
-        values: fitted.values.iter().fold(job.values, |values, (name, value)| values.set(name, *value)),
-        start,
-        runs: fitted.n_init,
-        seed: fitted.seed,
-        polish: fitted
-            .polish
-            .iter()
-            .map(|p| Polish::named(p))
-            .collect::<orthant::Result<_>>()
-            .map_err(raise)?,
-        time: fitted.time,
-        certificate: Rigour::named(&fitted.certificate).map_err(raise)?,
-        ..job
-    })
-}
-
-fn outcome(fitted: &Fitted, job: &Job) -> PyResult<Outcome> {
-    let labels = fitted.labels.as_array().to_vec();
-    let mut sizes = vec![0usize; job.k];
-    labels.iter().filter_map(|&label| usize::try_from(label).ok()).for_each(|label| sizes[label] += 1);
-    Ok(Outcome {
-        runs: fitted.runs.iter().map(run).collect::<PyResult<Vec<_>>>()?,
-        stopped: Some(stop(&fitted.stop)).filter(|stop| matches!(stop, Stop::Cancelled | Stop::OutOfTime)),
-        best: fitted.best_run,
-        solution: Solution {
-            labels,
-            u: factor(&fitted.components),
-            v: fitted.strengths.as_array().to_vec(),
-            directions: factor(&fitted.directions),
-            centroids: factor(&fitted.centroids),
-            sizes,
-            energy: fitted.energy.as_array().to_vec(),
-            refilled: fitted.refilled.clone(),
-            relabelled: fitted.relabelled,
-        },
-        certificate: Certificate {
-            relative_error: fitted.relative_error,
-            lower_bound: fitted.lower_bound,
-            bound: Bound::named(&fitted.bound).map_err(raise)?,
-            energy_share: fitted.energy_share,
-            orthogonality_residual: fitted.orthogonality_residual,
-            smallest_entry: fitted.smallest_entry,
-            singular_values: fitted.singular_values.as_array().to_vec(),
-        },
-        seconds: fitted.seconds,
-        certificate_seconds: fitted.certificate_seconds,
-    })
-}
-
-fn run(fitted: &FittedRun) -> PyResult<Run> {
-    Ok(Run {
-        stages: fitted.stages.iter().map(stage).collect::<PyResult<Vec<_>>>()?,
-        objective: fitted.objective,
-        // The page never ranks runs.
-        scaled_objective: fitted.objective,
-        relative_error: fitted.relative_error,
-        labels: fitted.labels.to_vec(),
-        directions: None,
-        iterate_negativity: fitted.negativity,
-        iterate_orthogonality: fitted.orthogonality,
-    })
-}
-
-fn stop(name: &str) -> Stop {
-    let stops = [Stop::Converged, Stop::MaxIterations, Stop::Cancelled, Stop::OutOfTime];
-    stops.into_iter().find(|stop| stop.name() == name).unwrap_or(Stop::MaxIterations)
-}
-
-fn stage(fitted: &FittedStage) -> PyResult<Stage> {
-    let aim = method(&fitted.aim).map_err(raise)?;
-    let stop = stop(&fitted.stop);
-    let (objective, residual) = (fitted.objective.as_array(), fitted.residual.as_array());
-    let steps = objective.len().min(residual.len());
-    let progress = |i: usize| Progress {
-        objective: objective[i],
-        residual: residual[i],
-        converged: i + 1 == steps && stop == Stop::Converged,
-    };
-    let (name, relative_error) = (fitted.method.clone(), fitted.relative_error);
-    Ok(Stage { name, aim, relative_error, history: (0..steps).map(progress).collect(), stop })
 }

@@ -8,7 +8,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::python_name;
-use crate::fit::rule_name;
 
 /// The version of the library.
 #[pyfunction]
@@ -28,7 +27,7 @@ pub(crate) fn methods(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             entry.set_item("summary", method.summary)?;
             entry.set_item("objective", method.objective)?;
             entry.set_item("signed", method.signed)?;
-            entry.set_item("rule", rule_name(method.rule))?;
+            entry.set_item("rule", method.rule.name)?;
             entry.set_item("starts", method.starts.to_vec())?;
             let parameters = PyDict::new(py);
             for parameter in method.parameters {

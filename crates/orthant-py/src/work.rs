@@ -5,13 +5,14 @@
 //! several calls at once do not wait for one another.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use orthant::certificate::CERTIFICATE;
-use orthant::matrix::Rule;
+use orthant::read::write_whole;
 use orthant::run::{Event, Go, Observer, StopAsked};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -36,12 +37,26 @@ pub(crate) struct Watcher {
     /// Least time between two events; `None`: nobody wants any.
     interval: Option<Duration>,
     last: Option<Instant>,
+    /// Where work under way is saved, how often, and when it last was.
+    pub(crate) saving: Option<(PathBuf, Duration, Instant)>,
 }
 
 impl Observer for Watcher {
     fn stop_asked(&self) -> Option<StopAsked> {
         let stop = self.stop.clone();
         Some(Arc::new(move || stop.load(Ordering::Relaxed)))
+    }
+
+    fn wants_to_save(&mut self) -> bool {
+        self.saving.as_ref().is_some_and(|(_, every, last)| last.elapsed() >= *every)
+    }
+
+    fn save(&mut self, checkpoint: &[u8]) -> orthant::Result<()> {
+        if let Some((path, _, last)) = &mut self.saving {
+            write_whole(path, |out| out.write_all(checkpoint))?;
+            *last = Instant::now();
+        }
+        Ok(())
     }
 
     fn iteration(&mut self, event: &Event) -> Go {
@@ -55,23 +70,7 @@ impl Observer for Watcher {
         }
         self.last = Some(Instant::now());
         let (answer, heard) = sync_channel(1);
-        let Event { run, runs, ended, iteration, max_iterations, progress, norm2, rule, stage, .. } = *event;
-        let notice = Notice {
-            method: event.method.into(),
-            event: Event {
-                method: "",
-                stage,
-                rule,
-                run,
-                runs,
-                ended,
-                iteration,
-                max_iterations,
-                progress,
-                norm2,
-            },
-            answer,
-        };
+        let notice = Notice { method: event.method.into(), event: event.named(""), answer };
         if self.notices.send(notice).is_err() {
             return Go::On;
         }
@@ -112,7 +111,7 @@ pub(crate) fn detached<R: Send>(
         let (slot, heeded) = (&mut result, stop.clone());
         pool.in_place_scope(|scope| {
             scope.spawn(move |_| {
-                let mut watcher = Watcher { stop: heeded, notices, interval, last: None };
+                let mut watcher = Watcher { stop: heeded, notices, interval, last: None, saving: None };
                 *slot = Some(catch_unwind(AssertUnwindSafe(|| work(&mut watcher))));
             });
             exception = attend(&heard, &stop, call.as_ref());
@@ -176,7 +175,7 @@ fn tell(py: Python<'_>, notice: &Notice, call: Option<&Py<PyAny>>) -> PyResult<G
     let relative = (event.progress.objective / event.norm2).max(0.0).sqrt();
     match event.rule {
         _ if notice.method == CERTIFICATE => info.set_item("lower_bound", relative)?,
-        Rule::Power => info.set_item("relative_error", relative)?,
+        rule if rule.onmf => info.set_item("relative_error", relative)?,
         _ => info.set_item("objective", event.progress.objective)?,
     }
     info.set_item("residual", event.progress.residual)?;

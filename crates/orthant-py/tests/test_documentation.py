@@ -10,6 +10,7 @@ import pytest
 from numpydoc.validate import validate
 
 import orthant
+import orthant.anndata
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -17,7 +18,7 @@ README = Path(__file__).parents[1] / "README.md"
 def public():
     """Every public object of the package with its name: what users can call, and its public methods."""
     yield "orthant", orthant
-    modules = [orthant, orthant.datasets, orthant.metrics, orthant.plot]
+    modules = [orthant, orthant.anndata, orthant.datasets, orthant.metrics, orthant.plot]
     for module in modules:
         if module is not orthant:
             yield module.__name__, module

@@ -201,7 +201,7 @@ def test_weighting_is_that_of_scikit_learn(counts, weighting, sparse):
 
 
 def test_weightings_that_are_not_known_are_refused(counts):
-    with pytest.raises(ValueError, match="'weighting' parameter of ONMF must be None or of {'tf-idf', 'unit', 'cpm', 'log1p'}"):
+    with pytest.raises(ValueError, match="'weighting' parameter of ONMF must be None or of {'tf-idf', 'unit', 'cpm', 'log1p', 'variable'}"):
         ONMF(n_clusters=2, weighting="bm25").fit(counts)
     with pytest.raises(ValueError, match="cluster='features'"):
         ONMF(n_clusters=2, weighting="unit", cluster="features").fit(counts)

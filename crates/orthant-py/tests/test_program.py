@@ -35,7 +35,7 @@ def run(data, folder, *options):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), np.loadtxt(folder / "labels.txt", dtype=int), np.load(folder / "centroids.npy")
+    return json.loads(done.stdout), np.loadtxt(folder / "labels.txt", dtype=int), np.load(folder / "components.npy")
 
 
 CASES = [
@@ -104,6 +104,20 @@ def test_a_weighted_result_weights_new_samples(counts, tmp_path):
     assert_array_equal(model.predict(counts), ONMF(n_clusters=4, weighting="tf-idf,unit").fit(counts).predict(counts))
 
 
+def test_an_older_result_is_loaded(X, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    run(tmp_path / "x.npy", tmp_path / "out", "-k", 3)
+    new = orthant.load(tmp_path / "out")
+    summary = (tmp_path / "out" / "summary.json").read_text()
+    for now, before in (("components.npy", "centroids.npy"), ("strengths.npy", "weights.npy")):
+        (tmp_path / "out" / now).rename(tmp_path / "out" / before)
+        summary = summary.replace(now, before)
+    (tmp_path / "out" / "summary.json").write_text(summary)
+    old = orthant.load(tmp_path / "out")
+    assert_array_equal(old.components_, new.components_)
+    assert_array_equal(old.predict(X), new.predict(X))
+
+
 def test_what_is_no_result_is_refused(X, tmp_path):
     with pytest.raises(FileNotFoundError, match="is no result of orthant cluster --out"):
         orthant.load(tmp_path)
@@ -115,8 +129,8 @@ def test_what_is_no_result_is_refused(X, tmp_path):
         with pytest.raises(ValueError, match=match):
             orthant.load(tmp_path / "out")
     (tmp_path / "out" / "summary.json").write_text(whole)
-    (tmp_path / "out" / "weights.npy").write_bytes(b"no array")
-    with pytest.raises(ValueError, match="weights.npy: cannot be read"):
+    (tmp_path / "out" / "strengths.npy").write_bytes(b"no array")
+    with pytest.raises(ValueError, match="strengths.npy: cannot be read"):
         orthant.load(tmp_path / "out")
     run(tmp_path / "x.npy", tmp_path / "means", "-k", 3, "-a", "k-means")
     with pytest.raises(ValueError, match="is a result of k-means"):

@@ -79,11 +79,11 @@ def test_weights_are_repetitions_and_zero_samples_have_no_cluster(blobs):
 def test_k_means_of_the_library_is_that_of_scikit_learn(blobs):
     start = blobs[:4]
     theirs = KMeans(n_clusters=4, init=start, n_init=1, tol=0).fit(blobs)
-    ours = _orthant.fit(blobs, 4, "k-means", values=[], centroids=np.ascontiguousarray(start))
-    assert_allclose(ours["objective"], theirs.inertia_)
+    asked = dict(method="k-means", k=4, values=[], runs=1, seed=0, polish=[], time=None, certificate="singular")
+    ours, _ = _orthant.fit(blobs, asked, centroids=np.ascontiguousarray(start))
+    assert_allclose(ours.objective, theirs.inertia_)
     order = np.lexsort(theirs.cluster_centers_.T)
-    assert_allclose(ours["centroids"][np.lexsort(ours["centroids"].T)], theirs.cluster_centers_[order])
-    labels, _, _ = _orthant.apply(blobs, ours["centroids"], ours["rule"], signed=True)
-    assert_array_equal(labels, ours["labels"])
-    best = _orthant.fit(blobs, 4, "k-means", values=[], start="residual", runs=10)
-    assert best["objective"] <= KMeans(n_clusters=4, n_init=10, random_state=0).fit(blobs).inertia_ * (1 + 1e-6)
+    assert_allclose(ours.centroids[np.lexsort(ours.centroids.T)], theirs.cluster_centers_[order])
+    assert_array_equal(ours.predict(blobs, signed=True), ours.labels)
+    best, _ = _orthant.fit(blobs, {**asked, "runs": 10}, start="residual")
+    assert best.objective <= KMeans(n_clusters=4, n_init=10, random_state=0).fit(blobs).inertia_ * (1 + 1e-6)

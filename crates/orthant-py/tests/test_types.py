@@ -3,6 +3,7 @@
 import inspect
 import subprocess
 import sys
+import textwrap
 import typing
 from pathlib import Path
 
@@ -93,6 +94,31 @@ def test_annotations_are_those_of_the_table():
             for name, facts in METHODS[method]["parameters"].items():
                 wanted = name.capitalize() if facts["names"] else "int" if facts["whole"] else "float"
                 assert signature[name].annotation == f"{wanted} | None", (estimator, name)
+
+
+def paragraph(name, users):
+    """How the documentation says a parameter, from the table: methods that have it with its facts."""
+    facts = next(iter(users.values()))
+    kind = "{" + ", ".join(f'"{n}"' for n in facts["names"]) + "}" if facts["names"] else "int" if facts["whole"] else "float"
+    methods = " and ".join(f'"{method}"' for method in users)
+    default = facts["default"]
+    unless = "None leaves it to the method" if default is None else f"None is {default:g}"
+    if facts["names"]:
+        unless = f'None is "{facts["names"][int(default)]}"'
+    text = f"Parameter of {methods}: {facts['help']}; {unless}."
+    return f"    {name} : {kind}, default=None\n" + textwrap.fill(text, 112, initial_indent=" " * 8, subsequent_indent=" " * 8)
+
+
+def test_the_documentation_of_parameters_is_that_of_the_table():
+    named = {}
+    for method in choices(_typing.Method):
+        for name, facts in METHODS[method]["parameters"].items():
+            named.setdefault(name, {})[method] = facts
+    # These two mean something else to every method.
+    for name in named.keys() - {"max_iter", "tol"}:
+        users = {method: named[name][method] for method in METHODS if method in named[name]}
+        text = paragraph(name, users)
+        assert textwrap.dedent(text) in inspect.cleandoc(ONMF.__doc__), f"_onmf.py should say:\n{text}"
 
 
 @pytest.mark.parametrize("estimator", [ONMF, SphericalKMeans])

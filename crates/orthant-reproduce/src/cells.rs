@@ -26,7 +26,7 @@ pub struct Key {
     pub method: String,
     /// k, the seed, and what differs from the method's own values.
     pub settings: String,
-    /// The engine that computed it: see [`identity`](crate::engine::identity).
+    /// The engine that computed it: see [`Engines`](crate::engine::Engines).
     pub engine: String,
 }
 

@@ -30,9 +30,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use orthant::read::write_whole;
-use orthant::run::Event;
+use orthant::run::{Event, StopAsked};
 
 use cells::{CELLS, Cells};
+use engine::Engines;
 use lab::Lab;
 pub use plan::Cell;
 use plan::Plan;
@@ -115,6 +116,10 @@ pub trait Watch: Sync {
     fn stopped(&self) -> bool {
         false
     }
+    /// The same question for where there is no iteration; then the answer must be that of [`Watch::stopped`].
+    fn stop_asked(&self) -> Option<StopAsked> {
+        None
+    }
 }
 
 /// A table or figure: what it is called, which cells it needs, what it is made of.
@@ -157,7 +162,7 @@ pub struct Reproduction {
 impl Reproduction {
     /// Checks all that was named, reads the data and what has been computed before.
     pub fn open(settings: Settings) -> Result<Reproduction> {
-        let protocol = Protocol::new(&settings, engine::identity()?);
+        let protocol = Protocol::new(&settings, Engines::probe()?);
         if let Some(folder) = settings.data.as_ref().filter(|folder| !folder.is_dir()) {
             bail!("{}: is no folder: name the one that holds the data sets with --data", folder.display());
         }
@@ -198,7 +203,7 @@ impl Reproduction {
         let mut shown = vec![];
         for experiment in self.experiments() {
             let mut part = (experiment.show)(&lab)?;
-            engine::mark(&mut part, &lab.take_seen(), &self.protocol.engine);
+            engine::mark(&mut part, &lab.take_seen(), &self.protocol.engines);
             shown.push(part);
         }
         let (all, missing) = self.missing()?;

@@ -5,7 +5,7 @@ use orthant::algorithms::method;
 use orthant::evaluate::{Confusion, best_matching};
 use orthant::finish::finish;
 use orthant::image::ImageShape;
-use orthant::matrix::{Mat, Rule, open};
+use orthant::matrix::{Mat, open, rule};
 use orthant::prepare::Problem;
 use orthant::report::page::{Table, escape, table};
 use orthant::report::picture::{Row, gray, rows_file, rows_of_maps};
@@ -109,7 +109,7 @@ fn strengths(set: &Set, labels: Vec<i32>) -> Result<(Vec<i32>, Vec<f64>)> {
     let problem = Problem::new(&*data, set.k, method("em-onmf")?.needs())?;
     let mut slots = data.slots()?;
     let guess = Mat::zeros(set.matrix.features(), set.k);
-    let (solution, _) = finish(&problem, &mut *slots, &labels, &guess, Rule::Power)?;
+    let (solution, _) = finish(&problem, &mut *slots, &labels, &guess, rule::Power.into())?;
     let Some(truth) = &set.truth else { return Ok((solution.labels, solution.v)) };
     let matching = best_matching(&Confusion::new(&solution.labels, truth)?);
     // Clusters without a class come after those that have one.

@@ -68,7 +68,7 @@ pub fn document(lab: &Lab, shown: &[Shown], missing: usize) -> String {
         .collect();
     let mut text = format!(
         "# The paper, reproduced\n\nMade by `orthant reproduce` from its cells; do not edit. {cut}{} repetitions where the \
-         start is random ({} on the synthetic sets, {} sets a level), seed {}. Engine of the cells: {}.{left}\n\n## \
+         start is random ({} on the synthetic sets, {} sets a level), seed {}. Engines of the cells: {}.{left}\n\n## \
          Claims\n\n{}\n\n{}",
         p.runs,
         p.synthetic_runs,
@@ -146,7 +146,7 @@ fn how(lab: &Lab, told: &Told) -> String {
         fact("the same on the synthetic sets", format!("{}, on {} sets a level", p.synthetic_runs, p.sets)),
         fact("limit of iterations of CHNMF and O-PNMF", limit),
         fact("seed", p.seed.to_string()),
-        fact("engine", p.engine.clone()),
+        fact("engine, of all methods together", p.engines.together()),
         fact("cells", format!("{}, of which {} are missing", told.cells, told.missing)),
     ];
     let mut html = format!("<pre><code>{}</code></pre>", escape(&told.settings.command));

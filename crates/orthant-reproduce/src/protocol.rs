@@ -4,6 +4,7 @@ use orthant::Job;
 
 use crate::Settings;
 use crate::cells::Key;
+use crate::engine::Engines;
 use crate::sets::Set;
 use orthant::contender::Contender;
 
@@ -56,13 +57,13 @@ pub struct Protocol {
     pub quick: bool,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// The engine that computes.
-    pub engine: String,
+    /// The engine of each method.
+    pub engines: Engines,
 }
 
 impl Protocol {
     /// As the settings say.
-    pub fn new(settings: &Settings, engine: String) -> Protocol {
+    pub fn new(settings: &Settings, engines: Engines) -> Protocol {
         let runs = settings.runs.unwrap_or(if settings.quick { QUICK_RUNS } else { RUNS });
         Protocol {
             runs,
@@ -72,7 +73,7 @@ impl Protocol {
             limit: settings.quick.then_some(QUICK_LIMIT),
             quick: settings.quick,
             seed: settings.seed,
-            engine,
+            engines,
         }
     }
 
@@ -116,7 +117,8 @@ impl Protocol {
         let job = self.job(contender, set.k, 1, 0, variant);
         let mut settings = format!("k={} seed={}", set.k, self.seed);
         job.values.iter().for_each(|(name, value)| settings += &format!(" {name}={value}"));
-        let (set, data, engine) = (set.name.clone(), data.to_string(), self.engine.clone());
-        Key { set, data, method: contender.name(), settings, engine }
+        let method = contender.name();
+        let engine = self.engines.of(&method).to_string();
+        Key { set: set.name.clone(), data: data.to_string(), method, settings, engine }
     }
 }

@@ -15,7 +15,7 @@ pub struct Shown {
     pub markdown: String,
     /// Files beside the page.
     pub files: Vec<(String, Vec<u8>)>,
-    /// The engines of its cells.
+    /// The engines of its cells, each after its method.
     pub engines: Vec<String>,
     /// What the paper says of it.
     pub claims: Vec<Claim>,

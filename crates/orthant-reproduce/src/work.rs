@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use anyhow::Result;
 use orthant::algorithms::Method;
 use orthant::matrix::{Data, open};
-use orthant::run::{Event, Go, Observer};
+use orthant::run::{Event, Go, Observer, StopAsked};
 use orthant::start::Start;
 use orthant::{Job, Outcome, cluster};
 
@@ -165,5 +165,9 @@ impl Observer for Watching<'_> {
         }
         self.watch.iteration(self.line, self.cell, event);
         Go::On
+    }
+
+    fn stop_asked(&self) -> Option<StopAsked> {
+        self.watch.stop_asked()
     }
 }

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use orthant::algorithms::Polish;
+use orthant::findings::Findings;
 use orthant::generate::{Generated, Generator, Plane, Swimmer, Synthetic, Telescope};
 use orthant::image::{ImageShape, Scan};
 use orthant::report::chart::{Axis, Line, Lines, Marker, Series, lines};
@@ -69,12 +70,13 @@ fn made(out: &Path, name: &str, made: &Generated, job: &Job, features: Features)
     let outcome = cluster(&*data, job, &mut ())?;
     let scores = evaluate::scores(&outcome.solution.labels, &made.truth)?;
     let command = format!("orthant generate {name} && orthant cluster {name}.npy -k {} --seed 0", job.k);
+    let findings = Findings::new(&*data, &outcome.solution)?;
     let report = Report {
         made: Made { command: Some(&command), threads: Some(2), date: Some("today"), ..Made::default() },
         features,
         image: made.image,
         truth: Some(Truth { labels: &made.truth, classes: &made.classes, scores: &scores }),
-        ..Report::new(name, &*data, job, &outcome)
+        ..Report::new(name, &findings, job, &outcome)
     };
     write(&out.join(format!("{name}.html")), report::html(&report)?.as_bytes())?;
     for (file, bytes) in report::pictures(&report)?.iter().take(3) {
@@ -110,6 +112,7 @@ fn file(out: &Path, data: &str, k: &str, method: &str, rest: &[String]) -> ortha
     };
     let scores = truth.as_ref().map(|t| evaluate::scores(&outcome.solution.labels, &t.0)).transpose()?;
     let pixels = image.filter(|_| has("features-are-pixels"));
+    let findings = Findings::new(&*points, &outcome.solution)?.with_points(&*points)?;
     let report = Report {
         made: Made { command: Some("orthant cluster …"), notes: &loaded.notes, ..Made::default() },
         features: match image {
@@ -129,7 +132,7 @@ fn file(out: &Path, data: &str, k: &str, method: &str, rest: &[String]) -> ortha
         }),
         ..Report::new(
             Path::new(data).file_name().and_then(|n| n.to_str()).unwrap_or(data),
-            &*points,
+            &findings,
             &job,
             &outcome,
         )

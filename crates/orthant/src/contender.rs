@@ -99,6 +99,7 @@ impl Contender {
             polish: self.polish.clone(),
             time: None,
             certificate: Rigour::default(),
+            memory: None,
         }
     }
 }

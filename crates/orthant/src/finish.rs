@@ -1,14 +1,16 @@
 //! From labels to a feasible solution: U ≥ 0, V ≥ 0 and VVᵀ = I to rounding, whatever the method was.
 
-use crate::algorithms::{SMOOTHING, logarithms};
-use crate::error::Result;
+use crate::bytes::bytes_of;
+use crate::error::{Error, Result};
 use crate::matrix::passes::{Assign, Left, Power, Residual, Strengths, SumOfLabels};
 use crate::matrix::{Data, Mat, Rule, Slots};
-use crate::prepare::Problem;
+use crate::prepare::{Problem, check_finite};
 use crate::singular::dominant;
 
 /// A feasible solution.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Solution {
     /// Cluster of each point, from 0; −1 for a point without one. Clusters are numbered by decreasing energy.
     pub labels: Vec<i32>,
@@ -18,7 +20,8 @@ pub struct Solution {
     pub v: Vec<f64>,
     /// Unit directions of the clusters, features × k.
     pub directions: Mat,
-    /// What new points are compared with, by the method's own rule: directions, or centres in the data's units.
+    /// What new points are compared with, by the method's own rule: directions, centres in the data's units, or
+    /// distributions.
     pub centroids: Mat,
     /// Number of points in each cluster.
     pub sizes: Vec<usize>,
@@ -28,6 +31,56 @@ pub struct Solution {
     pub refilled: Vec<usize>,
     /// Points that [`predict`] would give another label, as it happens with methods that are not polished.
     pub relabelled: usize,
+    /// How points belong to the clusters.
+    pub rule: Rule,
+}
+bytes_of!(Solution { labels, u, v, directions, centroids, sizes, energy, refilled, relabelled, rule });
+
+impl Solution {
+    /// Labels of other points.
+    pub fn predict(&self, data: &dyn Data) -> Result<Vec<i32>> {
+        let (given, needed) = (data.shape().features, self.centroids.rows);
+        if given != needed {
+            return Err(Error::Data(format!("the points have {given} features, the clusters have {needed}")));
+        }
+        predict(data, &self.centroids, self.rule)
+    }
+
+    /// Labels of other points, and for each the one nonzero of its column of V: the point is about that times its
+    /// cluster's column of U.
+    pub fn transform(&self, data: &dyn Data) -> Result<(Vec<i32>, Vec<f64>)> {
+        let labels = self.predict(data)?;
+        let (lengths, scale) = (self.lengths(), data.facts().scale);
+        let mut slots = data.slots()?;
+        slots.set_labels(0, &labels)?;
+        let mut strengths = slots.tell(&Strengths::new(&self.directions, 0))?.0;
+        for (strength, &label) in strengths.iter_mut().zip(&labels) {
+            let length = usize::try_from(label).map_or(1.0, |label| lengths[label]);
+            // The product is near 1 for points like those of the fit, whatever their unit.
+            *strength = if length > 0.0 { *strength / (length * scale) } else { 0.0 };
+        }
+        Ok((labels, strengths))
+    }
+
+    /// What the clusters leave of other points with the given labels: `Σ w‖m − UV‖²`, in the data's own units.
+    pub fn left(&self, data: &dyn Data, labels: &[i32]) -> Result<f64> {
+        let mut slots = data.slots()?;
+        slots.set_labels(0, labels)?;
+        let scale = data.facts().scale;
+        Ok(slots.tell(&Residual::new(&self.directions, 0))?.total() / scale / scale)
+    }
+
+    /// The length of each column of U, from the entry where its direction is largest: no square is taken.
+    pub fn lengths(&self) -> Vec<f64> {
+        let Solution { u, directions, .. } = self;
+        let length = |i: usize| {
+            let largest =
+                (0..u.rows).max_by(|&a, &b| directions[(a, i)].abs().total_cmp(&directions[(b, i)].abs()));
+            let length = largest.map_or(0.0, |f| u[(f, i)] / directions[(f, i)]);
+            if length > 0.0 { length } else { 0.0 }
+        };
+        (0..u.cols).map(length).collect()
+    }
 }
 
 /// Finishes a partition into the labels of run 0; `guess` are its directions as well as they are known. Comes with what
@@ -54,7 +107,7 @@ pub fn finish(
     let mut found = dominant(problem.data, slots, &[0], guess)?;
     loop {
         let mut sizes = sizes(&labels, k);
-        if rule == Rule::Euclid {
+        if rule.distance {
             // Zero points alone are a cluster of k-means, though one without a direction.
             sizes.iter_mut().zip(self::sizes(&zero_labels, k)).for_each(|(all, zero)| *all += zero);
         }
@@ -87,24 +140,18 @@ pub fn finish(
         directions.scale_columns(&ahead.iter().zip(&behind).map(sign).collect::<Vec<_>>());
     }
 
-    if rule == Rule::Euclid {
+    if rule.distance {
         for (&j, &label) in facts.zero_points.iter().zip(&zero_labels) {
             labels[j] = renumber(label);
         }
         slots.set_labels(0, &labels)?;
     }
-    let mut sum = || slots.sweep(&SumOfLabels { k, rule, run: 0 });
-    let centroids = match rule {
-        Rule::Power => directions.clone(),
-        Rule::Cosine => sum()?.1.with_unit_columns(),
-        // How much a centroid is smoothed depends on how many points are in it.
-        Rule::Kl => sum()?.1.map(|x| x / facts.scale),
-        Rule::Euclid => {
-            let (weight, mut means) = sum()?;
-            let scale = |w: &f64| if *w > 0.0 { 1.0 / w / facts.scale } else { 0.0 };
-            means.scale_columns(&weight.0.iter().map(scale).collect::<Vec<_>>());
-            means
-        }
+    let centroids = if rule.onmf {
+        directions.clone()
+    } else {
+        let (weight, sums) = slots.sweep(&SumOfLabels { k, rule, run: 0 })?;
+        let centroids = rule.centroids(sums, &weight.0);
+        if rule.distance { centroids.map(|x| x / facts.scale) } else { centroids }
     };
     let predicted = predict_into(slots, 1, facts.scale, &centroids, rule)?;
     let relabelled = labels.iter().zip(&predicted).filter(|(l, p)| **l >= 0 && l != p).count();
@@ -137,6 +184,7 @@ pub fn finish(
         energy: left.energy.iter().map(|e| if facts.norm2 > 0.0 { e / facts.norm2 } else { 0.0 }).collect(),
         refilled,
         relabelled,
+        rule,
     };
     Ok((solution, left))
 }
@@ -149,7 +197,20 @@ fn sizes(labels: &[i32], k: usize) -> Vec<usize> {
 }
 
 /// Labels of other points by a method's rule: what its `centroids` say of them.
+///
+/// # Errors
+/// When the centroids are of other features, or entries on either side are not finite.
 pub fn predict(data: &dyn Data, centroids: &Mat, rule: Rule) -> Result<Vec<i32>> {
+    let features = data.shape().features;
+    if centroids.rows != features || centroids.cols == 0 {
+        let (rows, k) = (centroids.rows, centroids.cols);
+        let problem = format!("{k} of {rows} features, the points have {features} features");
+        return Err(Error::parameter("centroids", problem));
+    }
+    if let Some(x) = centroids.data.iter().find(|x| !x.is_finite()) {
+        return Err(Error::parameter("centroids", format!("{x} is no entry of a centroid")));
+    }
+    check_finite(data.facts())?;
     predict_into(&mut *data.slots()?, 0, data.facts().scale, centroids, rule)
 }
 
@@ -161,12 +222,7 @@ fn predict_into(
     centroids: &Mat,
     rule: Rule,
 ) -> Result<Vec<i32>> {
-    let scaled = match rule {
-        Rule::Euclid => centroids.clone().map(|x| x * scale),
-        // With the usual smoothing: a word that a cluster lacks must not forbid it.
-        Rule::Kl => logarithms(centroids.clone(), SMOOTHING),
-        Rule::Power | Rule::Cosine => centroids.clone(),
-    };
-    slots.tell(&Assign::new(rule, vec![scaled], vec![run]))?;
+    let scaled = if rule.distance { centroids.clone().map(|x| x * scale) } else { centroids.clone() };
+    slots.tell(&Assign::new(rule, vec![rule.scored(scaled)], vec![run]))?;
     slots.labels(run)
 }

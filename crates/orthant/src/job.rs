@@ -1,10 +1,10 @@
 //! What is asked for: a method, k, and everything that decides the answer.
 
-use crate::algorithms::{Effort, Method, Polish, Values, method};
-use crate::bytes::digest;
+use crate::algorithms::{Asked, Effort, Method, Polish, Values, method};
+use crate::bytes::{Bytes, digest};
 use crate::certificate::Rigour;
 use crate::error::Result;
-use crate::matrix::{Data, Rule};
+use crate::matrix::Data;
 use crate::start::Start;
 
 /// The method that the program and the Python package use unless told otherwise.
@@ -31,21 +31,36 @@ pub struct Job {
     pub time: Option<f64>,
     /// How much work to put into the lower bound.
     pub certificate: Rigour,
+    /// Bytes that may be used beside the data; work that needs more is refused before it begins.
+    pub memory: Option<u64>,
 }
 
 impl Job {
-    /// A job with the method's defaults.
-    pub fn new(name: &str, k: usize) -> Result<Job> {
+    /// A job by the name of a method, with its defaults, or by its parameters:
+    ///
+    /// ```
+    /// use orthant::{Job, algorithms::OnpMf};
+    ///
+    /// let typed = Job::new(OnpMf { rho: 0.1, ..OnpMf::default() }, 9)?;
+    /// let named = Job::new("onp-mf", 9)?;
+    /// assert_eq!(typed.method.name, named.method.name);
+    /// assert_eq!(typed.values.get("rho"), Some(0.1));
+    /// assert!(Job::new(OnpMf { growth: 0.5, ..OnpMf::default() }, 9).is_err());
+    /// # Ok::<(), orthant::Error>(())
+    /// ```
+    pub fn new(method: impl Asked, k: usize) -> Result<Job> {
+        let (method, values) = method.asked()?;
         Ok(Job {
-            method: method(name)?,
+            method,
             k,
-            values: Values::new(),
+            values,
             start: None,
             runs: 1,
             seed: 0,
             polish: vec![],
             time: None,
             certificate: Rigour::default(),
+            memory: None,
         })
     }
 
@@ -77,7 +92,7 @@ impl Job {
     /// The method whose objective and rule the answer has: after a polish by EM or moves that of ONMF.
     pub fn aim(&self) -> &'static Method {
         let onmf = self.polish.iter().any(|p| p.is_onmf());
-        if onmf || (self.method.rule == Rule::Power && !self.polish.is_empty()) {
+        if onmf || (self.method.rule.onmf && !self.polish.is_empty()) {
             method("em-onmf").expect("the table has it")
         } else {
             self.method
@@ -98,5 +113,39 @@ impl Job {
         self.start
             .clone()
             .unwrap_or_else(|| Start::named(self.method.starts[0]).expect("the table names known starts"))
+    }
+}
+
+impl Bytes for Job {
+    fn write(&self, to: &mut Vec<u8>) {
+        self.method.name.to_string().write(to);
+        self.k.write(to);
+        self.values.iter().map(|(name, value)| (name.to_string(), value)).collect::<Vec<_>>().write(to);
+        self.start.write(to);
+        self.runs.write(to);
+        self.seed.write(to);
+        self.polish.iter().map(|polish| polish.name().to_string()).collect::<Vec<_>>().write(to);
+        self.time.write(to);
+        self.certificate.name().to_string().write(to);
+    }
+    fn read(from: &mut &[u8]) -> Option<Self> {
+        Some(Job {
+            method: method(&String::read(from)?).ok()?,
+            k: Bytes::read(from)?,
+            values: Vec::read(from)?
+                .iter()
+                .fold(Values::new(), |v, (name, x): &(String, f64)| v.set(name, *x)),
+            start: Bytes::read(from)?,
+            runs: Bytes::read(from)?,
+            seed: Bytes::read(from)?,
+            polish: Vec::<String>::read(from)?
+                .iter()
+                .map(|name| Polish::named(name).ok())
+                .collect::<Option<_>>()?,
+            time: Bytes::read(from)?,
+            certificate: Rigour::named(&String::read(from)?).ok()?,
+            // Of this machine, not of the work.
+            memory: None,
+        })
     }
 }

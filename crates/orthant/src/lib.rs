@@ -23,12 +23,14 @@
 pub mod advise;
 pub mod algorithms;
 pub mod bytes;
+pub mod called;
 pub mod certificate;
 pub mod checkpoint;
 pub mod choose_k;
 pub mod contender;
 pub mod error;
 pub mod evaluate;
+pub mod findings;
 pub mod finish;
 pub mod generate;
 pub mod image;

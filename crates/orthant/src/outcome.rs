@@ -2,17 +2,21 @@
 
 use crate::algorithms::{Method, method};
 use crate::bytes::{Bytes, bytes_of};
-use crate::certificate::Certificate;
+use crate::certificate::{Bound, Certificate};
+use crate::error::Result;
 use crate::finish::Solution;
-use crate::matrix::Mat;
+use crate::matrix::{Data, Mat};
 use crate::run::{Progress, Stop};
 
 /// A stage of a run: the method itself (or one of its own stages), or a polish.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Stage {
     /// What it is called.
     pub name: String,
     /// The method whose objective it lowers.
+    #[cfg_attr(feature = "serde", serde(with = "by_name"))]
     pub aim: &'static Method,
     /// `‖M − UV‖/‖M‖` of the best partition when it had ended.
     pub relative_error: f64,
@@ -24,6 +28,8 @@ pub struct Stage {
 
 /// One run, finished.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Run {
     /// Its stages, in order.
     pub stages: Vec<Stage>,
@@ -61,6 +67,8 @@ impl Run {
 
 /// What came out.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Outcome {
     /// Every run, in order.
     pub runs: Vec<Run>,
@@ -88,6 +96,132 @@ impl Outcome {
     pub fn stop(&self) -> Stop {
         self.stopped.unwrap_or(self.best().stop())
     }
+
+    /// Labels of other points: see [`Solution::predict`].
+    pub fn predict(&self, data: &dyn Data) -> Result<Vec<i32>> {
+        self.solution.predict(data)
+    }
+
+    /// Labels and strengths of other points: see [`Solution::transform`].
+    pub fn transform(&self, data: &dyn Data) -> Result<(Vec<i32>, Vec<f64>)> {
+        self.solution.transform(data)
+    }
+
+    /// Its figures without the factors, as the program prints them.
+    pub fn figures(&self) -> Figures<'_> {
+        let Outcome { solution, certificate, .. } = self;
+        let best = self.best();
+        let stage = |stage: &Stage| StageFigures {
+            method: stage.name.clone(),
+            iterations: stage.history.len(),
+            stopped: stage.stop,
+            relative_error: stage.relative_error,
+        };
+        let run = |run: &Run| RunFigures {
+            objective: run.objective,
+            relative_error: run.relative_error,
+            iterations: run.iterations(),
+            stopped: run.stop(),
+            stages: run.stages.iter().map(stage).collect(),
+        };
+        Figures {
+            relative_error: certificate.relative_error,
+            lower_bound: certificate.lower_bound,
+            bound: certificate.bound,
+            at_most_above_best: certificate.at_most_above_best(),
+            energy_share: certificate.energy_share,
+            orthogonality_residual: certificate.orthogonality_residual,
+            smallest_entry: certificate.smallest_entry,
+            singular_values: &certificate.singular_values,
+            objective: best.objective,
+            iterations: best.iterations(),
+            seconds: self.seconds,
+            certificate_seconds: self.certificate_seconds,
+            stopped: self.stop(),
+            sizes: &solution.sizes,
+            energies: &solution.energy,
+            refilled_points: &solution.refilled,
+            points_nearer_to_another_cluster: solution.relabelled,
+            iterate_negativity: best.iterate_negativity,
+            iterate_orthogonality: best.iterate_orthogonality,
+            best_run: self.best,
+            runs: self.runs.iter().map(run).collect(),
+        }
+    }
+}
+
+macro_rules! figures {
+    ($(#[$about:meta])* $name:ident $(<$life:lifetime>)? { $($field:ident: $type:ty,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+        #[non_exhaustive]
+        #[allow(missing_docs)]
+        pub struct $name $(<$life>)? { $(pub $field: $type,)* }
+    };
+}
+
+figures! {
+    /// What an outcome comes to in figures; names are those of its parts.
+    Figures<'a> {
+        relative_error: f64,
+        lower_bound: f64,
+        bound: Bound,
+        at_most_above_best: Option<f64>,
+        energy_share: f64,
+        orthogonality_residual: f64,
+        smallest_entry: f64,
+        singular_values: &'a [f64],
+        objective: f64,
+        iterations: usize,
+        seconds: f64,
+        certificate_seconds: f64,
+        stopped: Stop,
+        sizes: &'a [usize],
+        energies: &'a [f64],
+        refilled_points: &'a [usize],
+        points_nearer_to_another_cluster: usize,
+        iterate_negativity: f64,
+        iterate_orthogonality: f64,
+        best_run: usize,
+        runs: Vec<RunFigures>,
+    }
+}
+
+figures! {
+    /// What a run comes to.
+    RunFigures {
+        objective: f64,
+        relative_error: f64,
+        iterations: usize,
+        stopped: Stop,
+        stages: Vec<StageFigures>,
+    }
+}
+
+figures! {
+    /// What a stage comes to.
+    StageFigures {
+        method: String,
+        iterations: usize,
+        stopped: Stop,
+        relative_error: f64,
+    }
+}
+
+/// A method of the table by its name.
+#[cfg(feature = "serde")]
+mod by_name {
+    use super::{Method, method};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(aim: &&'static Method, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(aim.name)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<&'static Method, D::Error> {
+        method(&String::deserialize(from)?).map_err(D::Error::custom)
+    }
 }
 
 impl Bytes for Stage {
@@ -110,6 +244,7 @@ impl Bytes for Stage {
     }
 }
 
+bytes_of!(Outcome { runs, stopped, best, solution, certificate, seconds, certificate_seconds });
 bytes_of!(Run {
     stages,
     objective,

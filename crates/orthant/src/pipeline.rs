@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::algorithms::{Algorithm, Method, Polish};
+use crate::algorithms::{Algorithm, EmOnmf, Method, Polish};
 use crate::certificate::{Certificate, certify};
 use crate::checkpoint::{BatchSaved, Checkpoint, PolishSaved, Reached};
 use crate::error::{Error, Result};
 use crate::finish::{Solution, finish};
 pub use crate::job::{DEFAULT_METHOD, Job};
-use crate::matrix::{Data, Mat, Rule};
+use crate::matrix::{Data, Mat, Rule, kernels};
 pub use crate::outcome::{Outcome, Run, Stage};
 use crate::prepare::Problem;
 use crate::run::{Event, Go, Mark, Observer, Progress, Running, Stop, StopAsked, Trace, iterate};
@@ -56,6 +56,8 @@ fn cluster_from(
     }
     let problem = Problem::new(data, job.k, job.method.needs())?.asking(observer.stop_asked());
     let algorithm = job.method.with(&job.values())?;
+    let other = EmOnmf::default();
+    let aim: &dyn Algorithm = if job.aim().name == job.method.name { &*algorithm } else { &other };
     let start = job.start();
     start.check(&problem)?;
     if let (Some(polish), Some(_)) = (job.polish.iter().find(|p| p.is_onmf()), data.facts().negative) {
@@ -71,6 +73,7 @@ fn cluster_from(
     // Runs from a start that is not random would all be the same, unless the method is.
     let runs = if start.is_random() { job.runs } else { 1 };
     let batch = if job.method.batched { (COLUMNS / job.k).clamp(1, runs) } else { 1 };
+    check_room(data, job, algorithm.arrays(), batch)?;
     let mut stopped = None;
     let mut finished: Vec<Run> = saved.as_mut().map_or(vec![], |s| std::mem::take(&mut s.finished));
     let mut under_way = saved.and_then(|saved| saved.batch);
@@ -82,6 +85,7 @@ fn cluster_from(
         let batch = Batch {
             problem: &problem,
             job,
+            aim,
             start: &start,
             streams: &streams,
             runs,
@@ -103,13 +107,15 @@ fn cluster_from(
     });
     // Only the best run is worth factors of its own.
     let mut slots = data.slots()?;
-    let directions = finished[best].directions.take();
+    // Kept in the run too: a checkpoint of the certificate goes on from the same.
+    let directions = finished[best].directions.clone();
     let guess = directions.unwrap_or_else(|| Mat::zeros(data.shape().features, job.k));
-    let (solution, left) = finish(&problem, &mut *slots, &finished[best].labels, &guess, job.aim().rule)?;
+    let (solution, left) = finish(&problem, &mut *slots, &finished[best].labels, &guess, aim.rule())?;
     let checkpoint = Checkpoint { of: job.fingerprint(data), finished, batch: None };
     let seconds = begun.elapsed().as_secs_f64();
     let certifying = Instant::now();
-    let mut saving = Saving { observer, checkpoint: &checkpoint };
+    let whole = stopped.is_none() && !problem.was_cut_short();
+    let mut saving = Saving { observer, checkpoint: whole.then_some(&checkpoint) };
     let certificate = certify(&problem, &mut *slots, &solution, &left, job.certificate, &mut saving)?;
     check_finite(&solution, &certificate)?;
     let mut finished = checkpoint.finished;
@@ -125,6 +131,22 @@ fn cluster_from(
         seconds,
         certificate_seconds: certifying.elapsed().as_secs_f64(),
     })
+}
+
+/// Refuses work that cannot fit into memory before it begins.
+fn check_room(data: &dyn Data, job: &Job, arrays: usize, batch: usize) -> Result<()> {
+    let shape = data.shape();
+    let [points, features, k] = [shape.points, shape.features, job.k].map(|count| count as u128);
+    // Directions of the runs in progress, what is summed for them, and those of the best; beside the points what the
+    // method holds, and labels of the runs in progress.
+    let directions = features * k * (2 * batch as u128 + 1);
+    // Beside points on a disk these arrays may be there too.
+    let arrays = if data.in_memory() { arrays } else { 0 };
+    let numbers = directions + points * k * arrays as u128;
+    let bytes = numbers * size_of::<f64>() as u128 + points * (batch * size_of::<i32>()) as u128;
+    let work = format!("{} for k = {k} on {points} points of {features} features", job.method.title);
+    let advice = "fewer clusters, runs at once or features need less";
+    kernels::check_room(&work, bytes, job.memory, advice)
 }
 
 /// A result that holds anything else than numbers is none.
@@ -153,14 +175,17 @@ fn check_finite(solution: &Solution, certificate: &Certificate) -> Result<()> {
 /// Keeps all runs, which have ended, while the certificate is at work.
 struct Saving<'a> {
     observer: &'a mut dyn Observer,
-    checkpoint: &'a Checkpoint,
+    /// None where they were stopped: what was saved before goes further.
+    checkpoint: Option<&'a Checkpoint>,
 }
 
 impl Observer for Saving<'_> {
     fn iteration(&mut self, event: &Event) -> Go {
         let go = self.observer.iteration(event);
-        let kept = !self.observer.wants_to_save() || self.observer.save(&self.checkpoint.to_bytes()).is_ok();
-        if kept { go } else { Go::Stop }
+        match self.checkpoint.filter(|_| self.observer.wants_to_save()) {
+            Some(checkpoint) if self.observer.save(&checkpoint.to_bytes()).is_err() => Go::Stop,
+            _ => go,
+        }
     }
     fn stop_asked(&self) -> Option<StopAsked> {
         self.observer.stop_asked()
@@ -171,6 +196,8 @@ impl Observer for Saving<'_> {
 struct Batch<'a> {
     problem: &'a Problem<'a>,
     job: &'a Job,
+    /// Whose objective and rule the answer has.
+    aim: &'a dyn Algorithm,
     start: &'a Start,
     streams: &'a [Stream],
     runs: usize,
@@ -257,9 +284,13 @@ impl Batch<'_> {
         Ok((reached, stopped))
     }
 
-    fn checkpoint(&self, batch: BatchSaved) -> Vec<u8> {
+    /// None of work that was cut short: what was saved before goes on to the same bits, this would not.
+    fn checkpoint(&self, batch: BatchSaved) -> Option<Vec<u8>> {
+        if self.problem.was_cut_short() {
+            return None;
+        }
         let of = self.job.fingerprint(self.problem.data);
-        Checkpoint { of, finished: self.finished.to_vec(), batch: Some(batch) }.to_bytes()
+        Some(Checkpoint { of, finished: self.finished.to_vec(), batch: Some(batch) }.to_bytes())
     }
 
     fn running<'r>(&self, method: &'r str, rule: Rule, stream: Stream, max_iterations: usize) -> Running<'r> {
@@ -289,7 +320,7 @@ impl Batch<'_> {
         // Swaps improve what the answer is to be judged by; EM and moves are about ONMF.
         let aim = job.aim();
         let (mut state, limit) =
-            polish.begin(problem, aim, &reached[run].labels, &reached[run].directions, stream)?;
+            polish.begin(problem, self.aim, &reached[run].labels, &reached[run].directions, stream)?;
         let mut traces = vec![Trace::default()];
         if let Some((before, saved)) = saved {
             state.restore(saved)?;
@@ -308,9 +339,9 @@ impl Batch<'_> {
         let last = trace.history.last().map_or(f64::NAN, |p| p.objective);
         let objective = conclusion.objective.unwrap_or(last);
         let reached = &mut reached[run];
-        let better = match aim.rule {
-            Rule::Power => explained >= reached.explained,
-            _ => !aim.better(reached.objective, objective),
+        let better = match aim.rule.onmf {
+            true => explained >= reached.explained,
+            false => !aim.better(reached.objective, objective),
         };
         if better {
             (reached.labels, reached.directions) = (conclusion.labels, directions);
@@ -330,7 +361,7 @@ impl Batch<'_> {
     fn finished(&self, reached: Reached) -> Run {
         let (facts, aim) = (self.problem.facts(), self.job.aim());
         let mut objective = reached.objective;
-        if aim.rule == Rule::Power && !self.job.polish.is_empty() {
+        if aim.rule.onmf && !self.job.polish.is_empty() {
             objective = (facts.norm2 - reached.explained).max(0.0);
         }
         Run {

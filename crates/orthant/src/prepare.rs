@@ -1,15 +1,15 @@
 //! Checks at the door: what every method needs of the data and of k.
 
-use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
 use crate::matrix::passes::{Information, LabelByV};
 use crate::matrix::{Data, Facts, Matrix, Shape, Slots};
-use crate::random::uniform;
+use crate::random::{sample, uniform};
 use crate::run::StopAsked;
 use crate::singular::{Singular, top_until};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 impl Matrix {
     /// Entries that are not zero, whether or not zeros are stored.
@@ -33,6 +33,7 @@ pub struct Problem<'a> {
     /// Number of clusters.
     pub k: usize,
     stop_asked: Option<StopAsked>,
+    cut_short: AtomicBool,
     singular: OnceLock<Singular>,
     information: OnceLock<f64>,
 }
@@ -46,6 +47,19 @@ pub struct Needs {
     pub zero_is_a_point: bool,
 }
 
+/// Refuses data with an entry that is NaN or infinite.
+pub(crate) fn check_finite(facts: &Facts) -> Result<()> {
+    match facts.not_finite {
+        None => Ok(()),
+        Some(entry) => Err(Error::Entry {
+            problem: format!("the entry is {}", entry.value),
+            row: entry.row,
+            column: entry.column,
+            advice: "remove or replace entries that are not finite numbers",
+        }),
+    }
+}
+
 impl<'a> Problem<'a> {
     /// Checks data and k for a method.
     pub fn new(data: &'a dyn Data, k: usize, needs: Needs) -> Result<Self> {
@@ -54,14 +68,7 @@ impl<'a> Problem<'a> {
         if points == 0 || features == 0 {
             return Err(Error::Data(format!("the data are empty: {points} points of {features} features")));
         }
-        if let Some(entry) = facts.not_finite {
-            return Err(Error::Entry {
-                problem: format!("the entry is {}", entry.value),
-                row: entry.row,
-                column: entry.column,
-                advice: "remove or replace entries that are not finite numbers",
-            });
-        }
+        check_finite(facts)?;
         if let (Some(entry), false) = (facts.negative, needs.signed) {
             return Err(Error::Entry {
                 problem: format!("the entry is negative ({})", entry.value),
@@ -101,7 +108,14 @@ impl<'a> Problem<'a> {
                 format!("{k} clusters need at least {k} {which}, there are {available}"),
             ));
         }
-        Ok(Problem { data, k, stop_asked: None, singular: OnceLock::new(), information: OnceLock::new() })
+        Ok(Problem {
+            data,
+            k,
+            stop_asked: None,
+            cut_short: AtomicBool::new(false),
+            singular: OnceLock::new(),
+            information: OnceLock::new(),
+        })
     }
 
     /// Whom to ask whether to stop where there is no iteration to tell of.
@@ -109,9 +123,23 @@ impl<'a> Problem<'a> {
         Problem { stop_asked, ..self }
     }
 
-    /// Whether to stop with what there is.
+    /// Whether to stop with what there is. What is being computed is then cut short, and nothing to go on from.
     pub(crate) fn is_to_stop(&self) -> bool {
+        let stop = self.stop_is_asked();
+        if stop {
+            self.cut_short.store(true, Ordering::Relaxed);
+        }
+        stop
+    }
+
+    /// The same where the answer changes nothing of what is computed.
+    pub(crate) fn stop_is_asked(&self) -> bool {
         self.stop_asked.as_ref().is_some_and(|asked| asked())
+    }
+
+    /// Whether anything was cut short: a checkpoint would not go on to the same bits.
+    pub(crate) fn was_cut_short(&self) -> bool {
+        self.cut_short.load(Ordering::Relaxed)
     }
 
     /// What one look at the data told.
@@ -155,8 +183,8 @@ impl<'a> Problem<'a> {
             return self.draw_by_weight(&fractions, zero_is_a_point);
         }
         let candidates = self.candidates(zero_is_a_point);
-        let numbers = index::sample(generator, candidates.len(), count);
-        Ok(numbers.iter().map(|number| candidates.get(number)).collect())
+        let numbers = sample(generator, candidates.len(), count);
+        Ok(numbers.into_iter().map(|number| candidates.get(number)).collect())
     }
 
     /// The points at the given fractions (in [0, 1)) of the summed weights, one after the other and none

@@ -3,6 +3,8 @@
 //! Only the raw 64-bit words come from a crate; the distributions are written here, so that the
 //! numbers of a seed stay the same when the crates change theirs.
 
+use std::collections::HashMap;
+
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -21,6 +23,30 @@ pub(crate) fn uniform(rng: &mut impl Rng) -> f64 {
 /// Uniform in [low, high).
 pub(crate) fn uniform_between(rng: &mut impl Rng, low: f64, high: f64) -> f64 {
     low + (high - low) * uniform(rng)
+}
+
+/// A whole number below `n`, each as likely: the high half of a product of 64 bits, drawn again where the low half would
+/// make some of them likelier (Lemire 2019).
+pub(crate) fn below(rng: &mut impl Rng, n: usize) -> usize {
+    let n = n as u64;
+    loop {
+        let product = u128::from(rng.next_u64()) * u128::from(n);
+        if product as u64 >= n.wrapping_neg() % n {
+            return (product >> 64) as usize;
+        }
+    }
+}
+
+/// `count` of the numbers below `n`, none twice, in random order: the first steps of a shuffle, which keeps only the places
+/// that it touched.
+pub(crate) fn sample(rng: &mut impl Rng, n: usize, count: usize) -> Vec<usize> {
+    let mut moved = HashMap::new();
+    let draw = |at: usize| {
+        let other = at + below(rng, n - at);
+        let here = moved.get(&at).copied().unwrap_or(at);
+        moved.insert(other, here).unwrap_or(other)
+    };
+    (0..count).map(draw).collect()
 }
 
 /// Standard normal numbers by Marsaglia's polar method, which makes two at a time.
@@ -51,6 +77,24 @@ impl Normal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn samples_are_without_repetition_and_every_order_is_as_likely() {
+        let mut seen = HashMap::new();
+        let mut rng = stream(7, 0);
+        for _ in 0..60_000 {
+            *seen.entry(sample(&mut rng, 5, 3)).or_insert(0usize) += 1;
+        }
+        // 5·4·3 = 60 orders of 1000 samples each; 150 are five deviations.
+        assert_eq!(seen.len(), 60);
+        for (order, times) in seen {
+            assert!(order[0] != order[1] && order[0] != order[2] && order[1] != order[2], "{order:?}");
+            assert!(times.abs_diff(1000) < 160, "{order:?} {times} times");
+        }
+        let mut all = sample(&mut rng, 1000, 1000);
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..1000));
+    }
 
     #[test]
     fn uniform_numbers_fill_the_unit_interval_evenly() {

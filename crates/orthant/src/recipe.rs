@@ -6,6 +6,9 @@
 //! what was learned from the first ones, not from themselves. It also knows the way back: which row and column
 //! of the file an entry came from.
 
+mod prepared;
+
+pub use prepared::Prepared;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 

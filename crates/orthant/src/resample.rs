@@ -1,13 +1,12 @@
 //! Fits without a certificate, and how stable they are: what `advise` and `choose_k` share.
 
-use rand::seq::index;
-
 use crate::algorithms::{Method, Values};
 use crate::error::Result;
 use crate::evaluate::{Confusion, ari};
 use crate::finish::{Solution, finish, predict};
 use crate::matrix::Data;
 use crate::prepare::Problem;
+use crate::random;
 use crate::run::{Conclusion, Observer, Running, State, Stop, Trace, Unsaved, iterate};
 use crate::start::{Start, Stream};
 
@@ -69,7 +68,7 @@ pub(crate) fn step(
         deadline: None,
     };
     // These fits are short: nothing is saved.
-    Ok(iterate(state, vec![Trace::default(); runs], running, &mut Unsaved(observer), &|_, _| vec![])?.0)
+    Ok(iterate(state, vec![Trace::default(); runs], running, &mut Unsaved(observer), &|_, _| None)?.0)
 }
 
 pub(crate) fn cancelled(trace: &Trace) -> bool {
@@ -90,7 +89,7 @@ pub(crate) fn sample(points: &[usize], most: usize, stream: Stream) -> Vec<usize
         return points.to_vec();
     }
     let mut chosen: Vec<usize> =
-        index::sample(&mut stream.generator(), points.len(), most).iter().map(|i| points[i]).collect();
+        random::sample(&mut stream.generator(), points.len(), most).into_iter().map(|i| points[i]).collect();
     chosen.sort_unstable();
     chosen
 }

@@ -10,6 +10,8 @@ use crate::saved::Saved;
 
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum Stop {
     /// The method's own rule was met.
     Converged,
@@ -46,20 +48,30 @@ impl Bytes for Stop {
 
 /// What one iteration reached.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Progress {
     /// The method's objective, of the scaled data.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "or_none"))]
     pub objective: f64,
     /// What the method's stopping rule looks at: for ONP-MF `‖min(V, 0)‖/‖V‖`, for the methods that
     /// assign points the share of points that moved, for the multiplicative ones the relative change.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "or_none"))]
     pub residual: f64,
     /// Whether the stopping rule was met.
     pub converged: bool,
+}
+
+/// JSON has no word for what is not a number: `null` is read as NaN.
+#[cfg(feature = "serde")]
+fn or_none<'de, D: serde::Deserializer<'de>>(from: D) -> std::result::Result<f64, D::Error> {
+    Ok(<Option<f64> as serde::Deserialize>::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 bytes_of!(Progress { objective, residual, converged });
 
 /// One iteration, as an observer sees it.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Event<'a> {
     /// Name of the method or polish that runs.
     pub method: &'a str,
@@ -81,6 +93,14 @@ pub struct Event<'a> {
     pub progress: Progress,
     /// `‖M‖²` of the scaled data, to put an ONMF objective in relation to.
     pub norm2: f64,
+}
+
+impl Event<'_> {
+    /// The same under a name that lives elsewhere.
+    pub fn named(self, method: &str) -> Event<'_> {
+        let Event { stage, rule, run, runs, ended, iteration, max_iterations, progress, norm2, .. } = self;
+        Event { method, stage, rule, run, runs, ended, iteration, max_iterations, progress, norm2 }
+    }
 }
 
 /// Whether to go on.
@@ -148,9 +168,9 @@ pub trait State {
 /// A stage of a method that has several.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mark {
-    /// Its place in the method's plan,
+    /// Its place in the method's plan.
     pub stage: usize,
-    /// which has so many stages.
+    /// How many stages the plan has.
     pub planned: usize,
     /// What it does.
     pub name: &'static str,
@@ -207,15 +227,18 @@ pub struct Running<'a> {
     pub deadline: Option<Instant>,
 }
 
+/// Makes something to save of a batch and its courses, unless it is nothing to go on from.
+pub type Keeping<'a> = &'a dyn Fn(Saved, &[Trace]) -> Option<Vec<u8>>;
+
 /// Steps a batch of runs until every one has met its rule or the limit. `traces` are their courses so
-/// far; `checkpoint` makes something to save of the batch. Says why it ended if that was before its time, for whatever
+/// far; `checkpoint` makes something to save of the batch, unless it is nothing to go on from. Says why it ended if that was before its time, for whatever
 /// was to come after the batch.
 pub fn iterate(
     state: &mut dyn State,
     mut traces: Vec<Trace>,
     running: Running,
     observer: &mut dyn Observer,
-    checkpoint: &dyn Fn(Saved, &[Trace]) -> Vec<u8>,
+    checkpoint: Keeping,
 ) -> Result<(Vec<Trace>, Option<Stop>)> {
     let mut active: Vec<usize> = (0..traces.len()).filter(|&run| traces[run].stop.is_none()).collect();
     loop {
@@ -251,8 +274,10 @@ pub fn iterate(
             }
         }
         active.retain(|&run| traces[run].stop.is_none());
-        if observer.wants_to_save() {
-            observer.save(&checkpoint(state.save()?, &traces))?;
+        if observer.wants_to_save()
+            && let Some(checkpoint) = checkpoint(state.save()?, &traces)
+        {
+            observer.save(&checkpoint)?;
         }
         let late = running.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if go == Go::Stop || late {

@@ -19,7 +19,7 @@ pub(crate) fn told(problem: &Problem, conclusions: &[Conclusion], tolerance: f64
     let found = if runs.is_empty() {
         vec![]
     } else {
-        dominant_within(problem.data, &mut *slots, &runs, &guesses, tolerance)?
+        dominant_within(problem.data, &mut *slots, &runs, &guesses, tolerance, &|| problem.is_to_stop())?
     };
     let mut found = found.into_iter();
     let own = |conclusion: &Conclusion| match conclusion.explained {

@@ -1,5 +1,5 @@
 //! Weighting of the features and scaling of the points before clustering: tf-idf, unit norm, counts per million,
-//! logarithms.
+//! logarithms, features that vary.
 //!
 //! tf-idf multiplies feature f by `ln((1 + n)/(1 + df)) + 1` for n points of which df have a nonzero
 //! there (scikit-learn's smooth idf; its `norm` is a step of its own here, [`Weighting::Unit`]). What was
@@ -25,6 +25,9 @@ pub enum Weighting {
     Cpm,
     /// `ln(1 + x)`: few large counts do not drown the others.
     Log1p,
+    /// Only the 2000 features that vary the most for their size, by variance/mean: the others tell points apart by chance
+    /// alone. Meant for counts per million, before logarithms.
+    Variable,
 }
 
 /// The steps by name, for help texts and parsers.
@@ -33,7 +36,11 @@ pub const WEIGHTINGS: &[(&str, Weighting)] = &[
     ("unit", Weighting::Unit),
     ("cpm", Weighting::Cpm),
     ("log1p", Weighting::Log1p),
+    ("variable", Weighting::Variable),
 ];
+
+/// Features that [`Weighting::Variable`] keeps: as many as is usual for genes.
+const MOST_VARIABLE: usize = 2000;
 
 impl Weighting {
     /// A step by its name.
@@ -49,11 +56,21 @@ impl Weighting {
 
     /// Learns what the step needs from the points.
     pub fn fit(self, matrix: &Matrix) -> Fitted {
+        let mut learning = Learning::new(self, matrix.features());
+        learning.see(matrix);
+        learning.end()
+    }
+
+    /// Why one does it, in a few words.
+    pub fn reason(self) -> &'static str {
         match self {
-            Weighting::TfIdf => Fitted::Features(idf(matrix)),
-            Weighting::Unit => Fitted::Unit,
-            Weighting::Cpm => Fitted::Sum(1e6),
-            Weighting::Log1p => Fitted::Log1p,
+            Weighting::TfIdf => "what few points have tells more than what all have",
+            Weighting::Unit => "the length of a point does not matter, only its direction",
+            Weighting::Cpm => "points that were counted deeper do not count more",
+            Weighting::Log1p => "few large counts do not drown the others",
+            Weighting::Variable => {
+                "features that vary no more than others of their size tell points apart by chance alone"
+            }
         }
     }
 
@@ -170,23 +187,101 @@ fn float<T: Real>(x: T) -> f64 {
     x.into()
 }
 
-/// `ln((1 + n)/(1 + df)) + 1` for every feature.
-fn idf(matrix: &Matrix) -> Vec<f64> {
-    fn count<T: Real>(found: &mut [usize], points: &[T], feature: impl Fn(usize) -> usize) {
-        for (e, x) in points.iter().enumerate() {
-            found[feature(e)] += usize::from(float(*x) != 0.0);
+/// What a step learns from points that come some at a time.
+#[derive(Debug)]
+pub(crate) struct Learning {
+    weighting: Weighting,
+    points: usize,
+    features: Vec<Feature>,
+}
+
+/// What is known of a feature.
+#[derive(Debug, Clone, Copy, Default)]
+struct Feature {
+    /// In how many points it is not zero.
+    found: usize,
+    /// The first entry that is not zero: sums are counted in it, so that no square overflows or vanishes.
+    unit: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Feature {
+    fn see(&mut self, x: f64) {
+        if x == 0.0 {
+            return;
+        }
+        if self.found == 0 {
+            self.unit = x;
+        }
+        let x = x / self.unit;
+        *self = Feature { found: self.found + 1, sum: self.sum + x, squares: self.squares + x * x, ..*self };
+    }
+
+    /// Variance/mean over so many points.
+    fn dispersion(&self, points: f64) -> f64 {
+        let mean = self.sum / points;
+        if mean > 0.0 { self.unit * (self.squares / points - mean * mean).max(0.0) / mean } else { 0.0 }
+    }
+}
+
+impl Learning {
+    pub(crate) fn new(weighting: Weighting, features: usize) -> Learning {
+        Learning { weighting, points: 0, features: vec![Feature::default(); features] }
+    }
+
+    /// Whether it learns anything from the points.
+    pub(crate) fn needs_points(&self) -> bool {
+        matches!(self.weighting, Weighting::TfIdf | Weighting::Variable)
+    }
+
+    /// Some more points.
+    pub(crate) fn see(&mut self, matrix: &Matrix) {
+        fn look<T: Real>(known: &mut [Feature], points: &[T], feature: impl Fn(usize) -> usize) {
+            for (e, x) in points.iter().enumerate() {
+                known[feature(e)].see(float(*x));
+            }
+        }
+        if !self.needs_points() {
+            return;
+        }
+        self.points += matrix.points();
+        let (features, known) = (matrix.features(), &mut self.features);
+        match matrix {
+            Matrix::DenseF32(x) => look(known, x.data(), |e| e % features),
+            Matrix::DenseF64(x) => look(known, x.data(), |e| e % features),
+            Matrix::SparseF32(x) => look(known, x.values(), |e| x.columns()[e].at()),
+            Matrix::SparseF64(x) => look(known, x.values(), |e| x.columns()[e].at()),
         }
     }
-    let features = matrix.features();
-    let mut found = vec![0usize; features];
-    match matrix {
-        Matrix::DenseF32(x) => count(&mut found, x.data(), |e| e % features),
-        Matrix::DenseF64(x) => count(&mut found, x.data(), |e| e % features),
-        Matrix::SparseF32(x) => count(&mut found, x.values(), |e| x.columns()[e].at()),
-        Matrix::SparseF64(x) => count(&mut found, x.values(), |e| x.columns()[e].at()),
+
+    /// The step, ready for use.
+    pub(crate) fn end(self) -> Fitted {
+        let n = self.points as f64;
+        match self.weighting {
+            // `ln((1 + n)/(1 + df)) + 1` for every feature.
+            Weighting::TfIdf => {
+                let idf = |feature: &Feature| ((1.0 + n) / (1.0 + feature.found as f64)).ln() + 1.0;
+                Fitted::Features(self.features.iter().map(idf).collect())
+            }
+            Weighting::Unit => Fitted::Unit,
+            Weighting::Cpm => Fitted::Sum(1e6),
+            Weighting::Log1p => Fitted::Log1p,
+            Weighting::Variable => {
+                let of: Vec<f64> = self.features.iter().map(|feature| feature.dispersion(n)).collect();
+                Fitted::Features(largest(&of, MOST_VARIABLE))
+            }
+        }
     }
-    let n = matrix.points() as f64;
-    found.iter().map(|&df| ((1.0 + n) / (1.0 + df as f64)).ln() + 1.0).collect()
+}
+
+/// 1 for the largest of some numbers, the first of those that are equal; 0 for the others.
+fn largest(of: &[f64], most: usize) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..of.len()).collect();
+    order.sort_by(|&a, &b| of[b].total_cmp(&of[a]).then(a.cmp(&b)));
+    let mut factors = vec![0.0; of.len()];
+    order.into_iter().take(most).for_each(|feature| factors[feature] = 1.0);
+    factors
 }
 
 #[cfg(test)]
@@ -240,6 +335,25 @@ mod tests {
         assert_eq!(cpm.point(2), [0.0; 3]);
         let log = Weighting::Log1p.fit(&dense()).apply(&dense()).unwrap();
         assert_eq!(log.point(0), [4f64.ln(), 0.0, 2f64.ln()]);
+    }
+
+    #[test]
+    fn the_features_that_vary_the_most_for_their_size_are_kept() {
+        // Means 4, 4 and 1; variances 0, 16 and 3: their ratios are 0, 4 and 3, at any size.
+        for scale in [1.0, 1e-250, 1e250] {
+            let values = [4.0, 8.0, 0.0, 4.0, 0.0, 0.0, 4.0, 8.0, 4.0, 4.0, 0.0, 0.0];
+            let values = values.iter().map(|x| x * scale).collect::<Vec<f64>>();
+            let dense = Matrix::DenseF64(Dense::new(4, 3, values).unwrap());
+            let mut learning = Learning::new(Weighting::Variable, 3);
+            learning.see(&dense);
+            let found = learning.features.iter().map(|feature| feature.dispersion(4.0) / scale);
+            found
+                .zip([0.0, 4.0, 3.0])
+                .for_each(|(a, b): (f64, f64)| assert!((a - b).abs() < 1e-12, "{a} {b}"));
+            assert_eq!(Weighting::Variable.fit(&dense), Fitted::Features(vec![1.0; 3]));
+        }
+        assert_eq!(largest(&[0.0, 4.0, 3.0, 3.0], 1), [0.0, 1.0, 0.0, 0.0]);
+        assert_eq!(largest(&[0.0, 4.0, 3.0, 3.0], 2), [0.0, 1.0, 1.0, 0.0]);
     }
 
     #[test]

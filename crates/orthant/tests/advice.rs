@@ -1,9 +1,7 @@
 //! `advise` on data that the project's own generators did not make: other directions, laws of the norms, shapes of the
 //! noise, and ways to stay nonnegative. 20 seeds with ORTHANT_SLOW=1.
 
-mod common;
-
-use common::Numbers;
+use crate::common::Numbers;
 use orthant::advise::{Advice, Advise, Model, advise};
 use orthant::evaluate::{Confusion, ari};
 use orthant::matrix::{Dense, Matrix, open};

@@ -1,9 +1,7 @@
 //! The searching methods: `best` against the lowest errors known and against many starts, its stages, KL.
 
-mod common;
-
-use common::*;
-use orthant::algorithms::{EFFORTS, Polish, Values};
+use crate::common::*;
+use orthant::algorithms::{Effort, Polish, Values};
 use orthant::generate::{Generator, Swimmer, Synthetic};
 use orthant::matrix::{Matrix, open};
 use orthant::pipeline::Job;
@@ -11,7 +9,7 @@ use orthant::read::{Options, read};
 use orthant::start::Start;
 
 fn best(k: usize, effort: &str, seed: u64) -> Job {
-    let number = EFFORTS.iter().position(|name| *name == effort).unwrap();
+    let number = Effort::NAMES.iter().position(|name| *name == effort).unwrap();
     let values = Values::new().set("effort", number as f64);
     Job { values, seed, ..Job::new("best", k).unwrap() }
 }

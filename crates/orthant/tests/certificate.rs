@@ -1,14 +1,12 @@
 //! Lower bounds against the optimum: no bound may be above it, and none that is meant to be tight far below.
 
-mod common;
-
-use common::brute_force::least_error2;
-use common::tiny::{Tiny, how_many, tiny};
-use common::{Numbers, clustered, open_kind, run, sparse};
+use crate::common::brute_force::least_error2;
+use crate::common::tiny::{Tiny, how_many, tiny};
+use crate::common::{Numbers, clustered, open_kind, run, sparse};
 use orthant::algorithms::method;
 use orthant::certificate::{Bound, CERTIFICATE, Certificate, Rigour, certify};
 use orthant::finish::finish;
-use orthant::matrix::{Data, Dense, Mat, Rule, open};
+use orthant::matrix::{Data, Dense, Mat, open, rule};
 use orthant::pipeline::{Job, cluster};
 use orthant::prepare::Problem;
 use orthant::run::{Event, Go, Observer};
@@ -30,7 +28,7 @@ fn certified(data: &dyn Data, k: usize, level: Rigour) -> Certificate {
         })
         .collect();
     let guess = Mat::zeros(data.shape().features, k);
-    let (solution, left) = finish(&problem, &mut *slots, &labels, &guess, Rule::Power).unwrap();
+    let (solution, left) = finish(&problem, &mut *slots, &labels, &guess, rule::Power.into()).unwrap();
     certify(&problem, &mut *slots, &solution, &left, level, &mut ()).unwrap()
 }
 

@@ -1,12 +1,14 @@
 //! Work that is saved and resumed ends at the same bits; damaged checkpoints are refused.
 
-mod common;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::*;
-use orthant::algorithms::METHODS;
+use crate::common::*;
+use orthant::algorithms::{METHODS, Polish, Values};
+use orthant::certificate::Rigour;
 use orthant::checkpoint::Checkpoint;
 use orthant::pipeline::{Job, resume};
-use orthant::run::{Event, Go, Observer, Stop};
+use orthant::run::{Event, Go, Observer, Stop, StopAsked};
 use orthant::start::Start;
 
 /// Saves after a number of iterations, and stops there.
@@ -137,4 +139,76 @@ fn a_damaged_or_foreign_checkpoint_is_refused() {
     let message =
         resume(&*data, &other, Checkpoint::from_bytes(&bytes).unwrap(), &mut ()).map(|_| ()).unwrap_err();
     assert!(message.to_string().contains("other work"), "{message}");
+}
+
+/// Wants to stop from some question on, and to keep the work then, as the program does at Ctrl-C.
+struct Interrupted {
+    after: usize,
+    asked: Arc<AtomicUsize>,
+    saved: Option<Vec<u8>>,
+}
+
+impl Interrupted {
+    fn is_over(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::SeqCst) >= self.after
+    }
+}
+
+impl Observer for Interrupted {
+    fn iteration(&mut self, _event: &Event) -> Go {
+        if self.is_over() { Go::Stop } else { Go::On }
+    }
+    fn stop_asked(&self) -> Option<StopAsked> {
+        let (asked, after) = (self.asked.clone(), self.after);
+        Some(Arc::new(move || asked.fetch_add(1, Ordering::SeqCst) >= after))
+    }
+    fn wants_to_save(&mut self) -> bool {
+        // Also now and then before.
+        self.asked.load(Ordering::SeqCst).is_multiple_of(5) || self.is_over()
+    }
+    fn save(&mut self, checkpoint: &[u8]) -> orthant::Result<()> {
+        self.saved = Some(checkpoint.to_vec());
+        Ok(())
+    }
+}
+
+/// Also where a start, a decomposition, a descent or the certificate was cut short: that is not what is kept.
+#[test]
+fn work_that_is_interrupted_anywhere_goes_on_to_the_same_bits() {
+    let (points, features) = (60, 80);
+    let x = clustered(points, features, 4, 13);
+    let polish = vec![Polish::Em, Polish::Moves, Polish::Swaps];
+    let mut jobs: Vec<Job> = METHODS.iter().map(|method| short(method, 4)).collect();
+    // The least effort: every stage is there.
+    jobs.iter_mut()
+        .filter(|job| job.method.name == "best")
+        .for_each(|job| job.values = Values::new().set("effort", 0.0));
+    let residual = Start::named("residual").ok();
+    // (A checkpoint of the dual bound after a polish is a known exception: docs/reliability.md.)
+    jobs.push(Job { polish, start: residual.clone(), ..Job::new("em-onmf", 4).unwrap() });
+    jobs.push(Job { start: residual, certificate: Rigour::Quick, ..Job::new("em-onmf", 4).unwrap() });
+    let (mut resumed, mut others) = (0, vec![]);
+    for kind in ["dense f64", "sparse f64"] {
+        let data = open_kind(kind, &x, features, None);
+        for job in &jobs {
+            let job = Job { seed: 5, runs: 2, ..job.clone() };
+            let whole = run(&*data, &job);
+            for after in [0, 1, 3, 6, 14, 60] {
+                let mut observer = Interrupted { after, asked: Arc::default(), saved: None };
+                orthant::cluster(&*data, &job, &mut observer).unwrap();
+                let Some(bytes) = observer.saved else { continue };
+                resumed += 1;
+                let again = resume(&*data, &job, Checkpoint::from_bytes(&bytes).unwrap(), &mut ()).unwrap();
+                let same = whole.solution.labels == again.solution.labels
+                    && whole.solution.u == again.solution.u
+                    && whole.runs.len() == again.runs.len();
+                if !same {
+                    let polished = if job.polish.is_empty() { "" } else { " with polish" };
+                    others.push(format!("{}{polished} on {kind}, stopped at {after}", job.method.name));
+                }
+            }
+        }
+    }
+    assert!(others.is_empty(), "ended at other bits: {others:?}");
+    assert!(resumed > 30, "only {resumed} checkpoints");
 }

@@ -1,12 +1,11 @@
 //! Every method of the table × every kind of data: whatever is promised of all of them.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use orthant::algorithms::{METHODS, Polish};
+use orthant::bytes::Bytes;
 use orthant::matrix::passes::{Assign, Bounds, SumOfLabels};
-use orthant::matrix::{Array, Mat, Rule, Slot};
-use orthant::pipeline::Job;
+use orthant::matrix::{Array, Mat, Rule, Slot, rule};
+use orthant::pipeline::{Job, Outcome};
 use orthant::start::{STARTS, Start};
 use std::sync::Arc;
 
@@ -25,7 +24,7 @@ fn check_feasible(x: &[f64], weights: Option<&[f64]>, kind: &str, job: &Job) {
         let zero = point.iter().all(|&v| v == 0.0);
         let label = solution.labels[j];
         assert!((-1..job.k as i32).contains(&label), "{what}: label {label}");
-        if !job.method.zero_is_a_point {
+        if !job.method.rule.distance {
             assert_eq!(zero, label == -1, "{what}: point {j}");
         }
         assert!(solution.v[j] >= 0.0, "{what}: v of point {j} is {}", solution.v[j]);
@@ -36,7 +35,7 @@ fn check_feasible(x: &[f64], weights: Option<&[f64]>, kind: &str, job: &Job) {
         let members: Vec<usize> =
             (0..solution.labels.len()).filter(|&j| solution.labels[j] == i as i32).collect();
         let zero = |j: &usize| x[j * FEATURES..(j + 1) * FEATURES].iter().all(|&v| v == 0.0);
-        if job.method.zero_is_a_point && !members.is_empty() && members.iter().all(zero) {
+        if job.method.rule.distance && !members.is_empty() && members.iter().all(zero) {
             // Zero points alone are a cluster of k-means, but have no direction.
             continue;
         }
@@ -221,7 +220,7 @@ fn float32_sums_over_a_hundred_thousand_points_keep_their_digits() {
         let data = open_kind(kind, &x, features, None);
         let mut slots = data.slots().unwrap();
         slots.set_labels(0, &labels).unwrap();
-        let (_, sums) = slots.sweep(&SumOfLabels { k, rule: Rule::Euclid, run: 0 }).unwrap();
+        let (_, sums) = slots.sweep(&SumOfLabels { k, rule: rule::Euclid.into(), run: 0 }).unwrap();
         for i in 0..k {
             for f in 0..features {
                 let members = (0..points).filter(|&j| labels[j] == i as i32);
@@ -247,7 +246,7 @@ fn ties_go_to_the_lowest_index() {
         .collect();
     let u = Mat::from_fn(5, 3, |f, i| direction[f] * [1.0 - 1e-15, 1.0, 1.0 + 2e-16][i]);
     for kind in KINDS {
-        for rule in [Rule::Power, Rule::Cosine, Rule::Euclid] {
+        for rule in [rule::Power.into(), rule::Cosine.into(), Rule::from(rule::Euclid)] {
             let data = open_kind(kind, &x, 5, None);
             let mut slots = data.slots().unwrap();
             slots.tell(&Assign::new(rule, vec![u.clone()], vec![0])).unwrap();
@@ -268,10 +267,10 @@ fn what_is_remembered_changes_no_label() {
     let weights: Vec<f64> = (0..400).map(|j| 0.5 + (j % 4) as f64).collect();
     for kind in KINDS {
         for (rule, weights) in [
-            (Rule::Cosine, None),
-            (Rule::Cosine, Some(weights.clone())),
-            (Rule::Euclid, None),
-            (Rule::Euclid, Some(weights.clone())),
+            (Rule::from(rule::Cosine), None),
+            (rule::Cosine.into(), Some(weights.clone())),
+            (rule::Euclid.into(), None),
+            (rule::Euclid.into(), Some(weights.clone())),
         ] {
             let data = open_kind(kind, &x, FEATURES, weights);
             let (mut with, mut without) = (data.slots().unwrap(), data.slots().unwrap());
@@ -279,7 +278,7 @@ fn what_is_remembered_changes_no_label() {
             let mut u = data.gather(&[1, 81, 82, 203, 399]).unwrap();
             let mut left_alone = 0;
             for round in 0..30 {
-                if rule == Rule::Cosine {
+                if rule == rule::Cosine.into() {
                     u = u.with_unit_columns();
                 }
                 let mut pass = Assign::new(rule, vec![u.clone()], vec![0]);
@@ -335,5 +334,73 @@ fn prediction_gives_the_points_of_the_fit_their_labels() {
                 orthant::finish::predict(&*data, &outcome.solution.centroids, job.method.rule).unwrap();
             assert_eq!(predicted, outcome.solution.labels, "{name} on {kind}");
         }
+    }
+}
+
+/// The smoothing that a user sets holds to the end: in the loop, in swaps, and for new points.
+#[test]
+fn the_smoothing_of_kl_holds_in_swaps_and_prediction() {
+    let (points, features, k) = (300, 60, 5);
+    let mut numbers = Numbers(71);
+    let counts = (0..points * features).map(|at| {
+        let own = at % features % k == at / features % k;
+        if numbers.next() < if own { 0.12 } else { 0.04 } {
+            1.0 + (3.0 * numbers.next()).floor()
+        } else {
+            0.0
+        }
+    });
+    let x: Vec<f64> = counts.collect();
+    let data = open_kind("sparse f64", &x, features, None);
+    for polish in [vec![], vec![Polish::Swaps]] {
+        let mut job = Job { seed: 4, polish, ..Job::new("kl-onmf", k).unwrap() };
+        job.values = job.values.set("smoothing", 5.0);
+        let outcome = run(&*data, &job);
+        let solution = &outcome.solution;
+        let predicted = orthant::finish::predict(&*data, &solution.centroids, job.method.rule).unwrap();
+        assert_eq!(predicted, solution.labels, "after {:?}", job.polish);
+        assert_eq!(solution.relabelled, 0);
+        // It matters: with the usual smoothing other labels would be stable.
+        let mut slots = data.slots().unwrap();
+        slots.set_labels(0, &solution.labels).unwrap();
+        let rule = Rule::from(rule::Kl::default());
+        let sums = slots.sweep(&SumOfLabels { k, rule, run: 0 }).unwrap().1;
+        let usual = orthant::finish::predict(&*data, &rule.centroids(sums, &[]), rule).unwrap();
+        assert_ne!(usual, solution.labels, "after {:?}", job.polish);
+    }
+}
+
+/// An outcome can be kept, as bytes or as JSON, and asked about other points.
+#[test]
+fn an_outcome_is_a_value_that_knows_new_points() {
+    let x = clustered(150, FEATURES, 4, 50);
+    let data = open_kind("dense f64", &x, FEATURES, None);
+    for method in METHODS {
+        let job = Job { seed: 4, ..short(method, 4) };
+        let outcome = run(&*data, &job);
+        let bytes = outcome.to_bytes();
+        let text = serde_json::to_string(&outcome).unwrap();
+        let read: Outcome = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            (&read.solution, read.figures()),
+            (&outcome.solution, outcome.figures()),
+            "{}",
+            method.name
+        );
+        let kept = Outcome::from_bytes(&bytes).unwrap();
+        assert_eq!(kept.to_bytes(), bytes, "{}", method.name);
+        let again = Job::from_bytes(&job.to_bytes()).unwrap();
+        assert_eq!(again.fingerprint(&*data), job.fingerprint(&*data));
+
+        let (labels, strengths) = kept.transform(&*data).unwrap();
+        assert_eq!(labels, kept.predict(&*data).unwrap());
+        let solution = &outcome.solution;
+        let differ = labels.iter().zip(&solution.labels).filter(|(a, b)| a != b).count();
+        assert_eq!(differ, solution.relabelled, "{}", method.name);
+        for (j, (a, b)) in strengths.iter().zip(&solution.v).enumerate() {
+            assert!(labels[j] != solution.labels[j] || (a - b).abs() < 1e-12, "{}: {a} {b}", method.name);
+        }
+        let other = open_kind("dense f64", &x, FEATURES / 2, None);
+        assert!(kept.predict(&*other).is_err());
     }
 }

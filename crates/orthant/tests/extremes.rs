@@ -1,10 +1,11 @@
 //! Numbers at the ends of what the formats hold: every method ends with a feasible, finite result, or with one line that says
 //! what to do.
 
-mod common;
-
-use common::*;
+use crate::common::*;
+use orthant::advise::{Advise, advise};
 use orthant::algorithms::{METHODS, Values};
+use orthant::choose_k::{ChooseK, choose_k};
+use orthant::finish::predict;
 use orthant::matrix::{Data, Mat};
 use orthant::pipeline::{Job, Outcome, cluster};
 
@@ -68,8 +69,10 @@ fn every_method(x: &[f64], kinds: &[&str], expected: Option<bool>, what: &str) {
             assert!(expected.is_none_or(|expected| found.is_ok() == expected), "{what}: {:?}", found.err());
             match found {
                 Ok(outcome) => {
+                    let others = predict(&*data, &outcome.solution.centroids, method.rule).unwrap();
+                    assert!(others.iter().all(|label| (-1..K as i32).contains(label)), "{what}");
                     let tolerance = if kind.contains("f32") { 5e-6 } else { 1e-10 };
-                    check(x, &outcome, method.zero_is_a_point, tolerance, &what);
+                    check(x, &outcome, method.rule.distance, tolerance, &what);
                 }
                 Err(error) => {
                     let line = error.to_string();
@@ -119,4 +122,57 @@ fn points_of_very_different_sizes_are_clustered_or_refused() {
         let x = points(|j| if j % 5 == 2 { small } else { large });
         every_method(&x, SINGLE, expected, &format!("from {large:e} to {small:e}"));
     }
+}
+
+/// Entries from anywhere in the range of the format: around one exponent, or spread over some of it, or over all.
+fn any_floats(numbers: &mut Numbers) -> Vec<f64> {
+    let middle = -330.0 + 638.0 * numbers.next();
+    let spread = [0.0, 8.0, 60.0, 320.0][(4.0 * numbers.next()) as usize];
+    let by_point = numbers.next() < 0.5;
+    let mut exponent = 0.0;
+    let mut entry = |at: usize| {
+        let (first, draw) = (at.is_multiple_of(FEATURES), numbers.next() - 0.5);
+        if first || !by_point {
+            exponent = middle + 2.0 * spread * draw;
+        }
+        // A point keeps one entry, so that there are as many as clusters are asked for.
+        let zero = numbers.next() < 0.3 && at % FEATURES != at / FEATURES % FEATURES;
+        if zero { 0.0 } else { ((1.0 + numbers.next()) * 10f64.powf(exponent)).min(f64::MAX) }
+    };
+    (0..POINTS * FEATURES).map(&mut entry).collect()
+}
+
+#[test]
+fn floats_of_the_whole_range_are_clustered_or_refused() {
+    let rounds = if slow() { 2000 } else { 30 };
+    let mut clustered = 0;
+    for round in 0..rounds {
+        let x = any_floats(&mut Numbers(round));
+        let kind = ["dense f64", "sparse f64", "dense f32", "sparse f32"][round as usize % 4];
+        // A cluster of points that are all zero as float32 is none; what is not zero there is looked at as it is.
+        let single = kind.contains("f32");
+        let x: Vec<f64> = if single { x.iter().map(|&v| f64::from(v as f32)).collect() } else { x };
+        let points = x.chunks_exact(FEATURES).filter(|point| point.iter().any(|v| *v > 0.0)).count();
+        if points < K {
+            continue;
+        }
+        every_method(&x, &[kind], None, &format!("round {round}"));
+        let data = open_kind(kind, &x, FEATURES, None);
+        let ask = ChooseK { most: K, runs: 2, divisions: 1, ..ChooseK::default() };
+        match choose_k(&*data, &ask, &mut ()) {
+            Ok(choice) => {
+                clustered += 1;
+                for level in &choice.levels {
+                    let (error, bound) = (level.relative_error, level.lower_bound);
+                    assert!((0.0..=1.0).contains(&error) && (0.0..=error).contains(&bound), "round {round}");
+                }
+            }
+            Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
+        }
+        let ask = Advise { k: Some(K), runs: 2, divisions: 1, ..Advise::default() };
+        if let Ok(advice) = advise(&*data, &ask, &mut ()) {
+            assert!(advice.models.iter().all(|model| model.labels.len() == advice.points.len()), "{round}");
+        }
+    }
+    assert!(clustered * 5 > rounds as usize, "only {clustered} of {rounds} were clustered");
 }

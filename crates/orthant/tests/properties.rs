@@ -1,10 +1,8 @@
 //! Properties over random data: the paper's theorem, invariances, what must never happen.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::*;
+use crate::common::*;
 use orthant::algorithms::{METHODS, Polish, Values, method};
 use orthant::matrix::Mat;
 use orthant::pipeline::Job;
@@ -60,7 +58,7 @@ proptest! {
         let problem = orthant::prepare::Problem::new(&*data, k, method("em-onmf").unwrap().needs()).unwrap();
         let mut slots = data.slots().unwrap();
         let guess = Mat::zeros(FEATURES, k);
-        let rule = orthant::matrix::Rule::Power;
+        let rule = orthant::matrix::rule::Power.into();
         let (solution, _) = orthant::finish::finish(&problem, &mut *slots, &labels, &guess, rule).unwrap();
         prop_assert!(same_partition(&labels, &solution.labels));
         let norm2: f64 = x.iter().map(|v| v * v).sum();

@@ -1,5 +1,5 @@
-//! Real small files, damaged at random: every reader answers with a matrix or an error, quickly,
-//! without a panic and without asking for memory that the file does not justify.
+//! Real small files, lists and checkpoints, damaged at random: every reader answers with what was asked for or an error,
+//! without a panic and without asking for memory that the file does not justify. `ORTHANT_FUZZ=N` tries N times as many.
 #![cfg(feature = "read")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -7,15 +7,31 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use orthant::read::{FORMATS, Loaded, Options, from_bytes, write};
+use orthant::algorithms::{METHODS, Polish, Values};
+use orthant::bytes::Bytes;
+use orthant::checkpoint::Checkpoint;
+use orthant::matrix::{Dense, open};
+use orthant::pipeline::{Job, resume};
+use orthant::read::{FORMATS, Loaded, Options, from_bytes, lines, list, numbers, write};
+use orthant::run::{Event, Go, Observer};
 use proptest::prelude::*;
 
 /// The largest single request since it was last looked at.
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
 /// No file here has a thousandth of it.
 const LIMIT: usize = 64 << 20;
-/// Per format; a longer hunt is what crates/orthant/fuzz is for.
-const CASES: u32 = 400;
+/// Longer than anything here takes on a busy machine: what takes longer hangs.
+const HANGS: Duration = Duration::from_secs(60);
+
+/// So many of each kind; a search that learns from what it finds is what crates/orthant/fuzz is for.
+fn runner(usual: u32) -> proptest::test_runner::TestRunner {
+    let times = std::env::var("ORTHANT_FUZZ").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: usual * times,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })
+}
 
 struct Watching;
 
@@ -161,8 +177,10 @@ fn sound(format: &str) -> Vec<Vec<u8>> {
                           byte order = 1\ndata ignore value = 7\nwavelength = {1, 2}\nband names = {a,\n b}\n\0";
             vec![[header.as_bytes(), &[7; 25]].concat()]
         }
-        // Known, and always refused.
-        "hdf5" => vec![b"\x89HDF\r\n\x1a\n\0\0".to_vec()],
+        "hdf5" => ["cells.h5ad", "tenx.h5", "cells.loom", "v73.mat"].map(kept).to_vec(),
+        // Known, and always refused: the second is a folder.
+        "parquet" => text(&["PAR1 PAR1"]),
+        "blocks" => text(&["{}"]),
         "tiff" => ["contig.tif", "planar.tif", "pages.tif"].map(kept).to_vec(),
         "10x" => text(&["%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 4\n2 2 1\n"]),
         "jsonl" => text(&[
@@ -184,36 +202,46 @@ fn sound(format: &str) -> Vec<Vec<u8>> {
     }
 }
 
+/// The largest request is that of the whole process: one test at a time.
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let alone = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    LARGEST.store(0, Ordering::Relaxed);
+    alone
+}
+
+/// An answer in time, with little memory, and in one line if it is a refusal.
+fn answered(ask: impl FnOnce() -> orthant::Result<()>) -> Result<(), TestCaseError> {
+    let start = Instant::now();
+    let message = ask().err().map(|error| error.to_string()).unwrap_or_default();
+    prop_assert!(!message.contains('\n'), "one line: {}", message);
+    prop_assert!(start.elapsed() < HANGS, "it hangs");
+    let largest = LARGEST.swap(0, Ordering::Relaxed);
+    prop_assert!(largest < LIMIT, "{} bytes were asked for", largest);
+    Ok(())
+}
+
 fn survives(format: &'static str) -> Result<(), TestCaseError> {
     let files = sound(format);
     let named = Options { format: Some(format.into()), ..Options::default() };
     let sound = files.iter().any(|file| from_bytes(file, &named).is_ok());
-    assert!(sound || format == "hdf5", "{format}: no file is sound");
-    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
-        cases: CASES,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    });
+    let refused =
+        ["parquet", "blocks"].contains(&format) || (format == "hdf5" && cfg!(not(feature = "hdf5")));
+    assert!(sound || refused, "{format}: no file is sound");
     let cases = (0..files.len(), prop::collection::vec(damage(), 1..4), any::<bool>());
-    runner
+    runner(400)
         .run(&cases, |(which, damage, recognised)| {
             let mut bytes = files[which].clone();
             apply(&mut bytes, &damage);
-            let start = Instant::now();
             let options = if recognised { Options::default() } else { named.clone() };
-            let message =
-                from_bytes(&bytes, &options).err().map(|error| error.to_string()).unwrap_or_default();
-            prop_assert!(!message.contains('\n'), "one line: {}", message);
-            prop_assert!(start.elapsed() < Duration::from_secs(2), "too slow");
-            let largest = LARGEST.swap(0, Ordering::Relaxed);
-            prop_assert!(largest < LIMIT, "{} bytes were asked for", largest);
-            Ok(())
+            answered(|| from_bytes(&bytes, &options).map(drop))
         })
         .map_err(|error| TestCaseError::fail(format!("{format}: {error}")))
 }
 
 #[test]
 fn damaged_files_give_a_matrix_or_an_error() {
+    let _alone = alone();
     for format in FORMATS {
         survives(format.name).unwrap();
     }
@@ -221,6 +249,7 @@ fn damaged_files_give_a_matrix_or_an_error() {
 
 #[test]
 fn damaged_compressed_text_gives_a_matrix_or_an_error() {
+    let _alone = alone();
     let text = &sound("matrix-market")[0];
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut gzip, text).unwrap();
@@ -238,6 +267,7 @@ fn damaged_compressed_text_gives_a_matrix_or_an_error() {
 
 #[test]
 fn headers_that_claim_too_much_cost_nothing() {
+    let _alone = alone();
     let huge = "1000000000000000000";
     let npy = |shape: &str, order: &str| {
         let header = format!("{{'descr': '<f8', 'fortran_order': {order}, 'shape': ({shape}), }}");
@@ -270,6 +300,7 @@ fn headers_that_claim_too_much_cost_nothing() {
 
 #[test]
 fn every_single_byte_of_a_matlab_file_may_be_wrong() {
+    let _alone = alone();
     for name in ["mixture.mat", "mixture_compressed.mat"] {
         let bytes = kept(name);
         for at in 128..bytes.len() {
@@ -279,4 +310,129 @@ fn every_single_byte_of_a_matlab_file_may_be_wrong() {
             let _ = from_bytes(&bytes[..at], &Options::default());
         }
     }
+}
+
+#[test]
+fn damaged_lists_give_a_list_or_an_error() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("list.txt");
+    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }";
+    let array = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &[1; 24]]
+        .concat();
+    let sound: [&[u8]; 6] = [
+        b"good\nbad\ngood\n",
+        b"1.5\n2e0\n.25\n",
+        b"title\n\"one, two\"\n\"a \"\"b\"\"\"\nthree\n",
+        b"id,kind\n1,good\n2,bad\n3,good\n",
+        "Wörter\nstraße\n\u{65e5}\u{672c}\n".as_bytes(),
+        &array,
+    ];
+    let cases = (0..sound.len(), prop::collection::vec(damage(), 0..4), any::<bool>());
+    runner(600)
+        .run(&cases, |(which, damage, named)| {
+            let mut bytes = sound[which].to_vec();
+            apply(&mut bytes, &damage);
+            std::fs::write(&path, &bytes).unwrap();
+            answered(|| lines(&path).map(drop))?;
+            answered(|| numbers(&path).map(drop))?;
+            answered(|| list(&path, named.then_some("kind"), (3, "points"), None).map(drop))
+        })
+        .unwrap();
+}
+
+/// Keeps every checkpoint that it is offered, and stops after some.
+struct Keeping(Vec<Vec<u8>>);
+
+impl Observer for Keeping {
+    fn iteration(&mut self, _event: &Event) -> Go {
+        if self.0.len() < 40 { Go::On } else { Go::Stop }
+    }
+    fn wants_to_save(&mut self) -> bool {
+        true
+    }
+    fn save(&mut self, checkpoint: &[u8]) -> orthant::Result<()> {
+        self.0.push(checkpoint.to_vec());
+        Ok(())
+    }
+}
+
+/// What a field of a checkpoint may be changed to: lengths, counts, and numbers that are none.
+const WORDS: [u64; 12] = [
+    0,
+    1,
+    2,
+    7,
+    1 << 20,
+    1 << 40,
+    u64::MAX,
+    i64::MAX as u64,
+    0x7ff8_0000_0000_0000,
+    0x7ff0_0000_0000_0000,
+    0xfff0_0000_0000_0000,
+    0x0000_0000_0000_0001,
+];
+
+/// Behind the magic word and before the checksum, which a hostile hand would write anew: whatever fields say, the work goes
+/// on to a result or is refused.
+#[test]
+fn damaged_checkpoints_go_on_or_are_refused() {
+    let _alone = alone();
+    let (points, features) = (12, 5);
+    let x: Vec<f64> = (0..points * features).map(|i| ((i * 7919) % 23) as f64 + 0.5).collect();
+    let data = open(Dense::new(points, features, x).unwrap(), None).unwrap();
+    let few = |name: &str| {
+        let job = Job { runs: 2, seed: 4, ..Job::new(name, 3).unwrap() };
+        let limits = job.method.parameters.iter().any(|p| p.name == "max-iterations");
+        let values = if limits { Values::new().set("max-iterations", 12.0) } else { Values::new() };
+        let values = if name == "best" { values.set("effort", 0.0) } else { values };
+        Job { values, ..job }
+    };
+    let mut jobs: Vec<Job> = METHODS.iter().map(|method| few(method.name)).collect();
+    let polish = ["em", "moves", "swaps"].map(|name| Polish::named(name).unwrap()).to_vec();
+    jobs.push(Job { polish, ..few("em-onmf") });
+    let mut bodies: Vec<(usize, Vec<u8>)> = vec![];
+    for (at, job) in jobs.iter().enumerate() {
+        let mut kept = Keeping(vec![]);
+        orthant::cluster(&*data, job, &mut kept).unwrap();
+        assert!(!kept.0.is_empty(), "{}", job.method.name);
+        let body = |bytes: &Vec<u8>| bytes[8..bytes.len() - 8].to_vec();
+        bodies.extend(kept.0.iter().map(|bytes| (at, body(bytes))));
+    }
+    let word = (any::<prop::sample::Index>(), 0..WORDS.len());
+    let change = prop_oneof![3 => word.prop_map(Ok), 1 => damage().prop_map(Err)];
+    let cases = (any::<prop::sample::Index>(), prop::collection::vec(change, 0..3));
+    let tried = std::cell::Cell::new((0, 0));
+    runner(300)
+        .run(&cases, |(which, changes)| {
+            let (at, body) = &bodies[which.index(bodies.len())];
+            let mut body = body.clone();
+            for change in changes {
+                match change {
+                    Ok((place, word)) => {
+                        // Fields are not aligned: lengths of texts come before them.
+                        let place = place.index(body.len().saturating_sub(8).max(1));
+                        let end = (place + 8).min(body.len());
+                        body[place..end].copy_from_slice(&WORDS[word].to_le_bytes()[..end - place]);
+                    }
+                    Err(damage) => apply(&mut body, &[damage]),
+                }
+            }
+            let (all, sound) = tried.get();
+            let Some(mut saved) = <Checkpoint as Bytes>::from_bytes(&body) else {
+                tried.set((all + 1, sound));
+                return Ok(());
+            };
+            tried.set((all + 1, sound + 1));
+            saved.of = jobs[*at].fingerprint(&*data);
+            answered(|| {
+                let outcome = resume(&*data, &jobs[*at], saved, &mut ())?;
+                assert!(outcome.solution.labels.iter().all(|label| (-1..3).contains(label)));
+                assert!(outcome.solution.u.data.iter().chain(&outcome.solution.v).all(|x| x.is_finite()));
+                Ok(())
+            })
+        })
+        .unwrap();
+    let (all, sound) = tried.get();
+    assert!(sound * 10 > all, "only {sound} of {all} checkpoints could be read at all");
 }

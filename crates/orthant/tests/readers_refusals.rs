@@ -40,6 +40,11 @@ fn mat(rest: &[u8]) -> Vec<u8> {
 }
 
 /// File name, content, and what follows the path in the message.
+/// What is said with, and without, the feature.
+fn hdf5(with: &'static str, without: &'static str) -> &'static str {
+    if cfg!(feature = "hdf5") { with } else { without }
+}
+
 fn table() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let text = |text: &str| text.as_bytes().to_vec();
     let cut = |mut bytes: Vec<u8>, length: usize| {
@@ -52,7 +57,7 @@ fn table() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         (
             "x.bin",
             vec![1, 2, 0, 255],
-            ": the format is none of those known: matrix-market, npy, npz, hdf5, matlab, tiff, 10x, pictures, envi, bag-of-words, cluto, svmlight, jsonl, lines, texts, csv, tsv",
+            ": the format is none of those known: matrix-market, npy, npz, hdf5, parquet, matlab, tiff, blocks, 10x, pictures, envi, bag-of-words, cluto, svmlight, jsonl, lines, texts, csv, tsv",
         ),
         (
             "x.txt",
@@ -256,7 +261,10 @@ fn table() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         (
             "x.mat",
             [&b"MATLAB 7.3 MAT-file, "[..], &[b' '; 512]].concat(),
-            ", byte 0: an HDF5 file is not read here: save it in MATLAB with save(file, '-v7'), or in Python as .npy by way of h5py",
+            hdf5(
+                ": the HDF5 file is broken or truncated: invalid HDF5 magic bytes",
+                ", byte 0: this program was built without HDF5 (feature \"hdf5\"): save it in MATLAB with save(file, '-v7'), …",
+            ),
         ),
         (
             "x.mat",
@@ -415,16 +423,29 @@ fn table() -> Vec<(&'static str, Vec<u8>, &'static str)> {
             text("1 2000000000:1\n"),
             ": so many columns (2000000000) for so few entries (1) are hardly meant",
         ),
-        // HDF5, each with what converts it.
+        // HDF5; where it is not built in, each with what converts it.
         (
             "x.h5ad",
-            b"\x89HDF\r\n\x1a\n".to_vec(),
-            ", byte 0: an HDF5 file is not read here: in Python: import anndata, scipy.sparse; a = anndata.read_h5ad('x.h5ad'); …",
+            cut(kept("cells.h5ad"), 60),
+            hdf5(
+                ": the HDF5 file is broken or truncated: …",
+                ", byte 0: this program was built without HDF5 (feature \"hdf5\"): in Python: import anndata, scipy.sparse; \
+                 a = anndata.read_h5ad('x.h5ad'); …",
+            ),
         ),
         (
             "x.h5",
-            b"\x89HDF\r\n\x1a\n".to_vec(),
-            ", byte 0: an HDF5 file is not read here: a 10x file in Python: …",
+            cut(kept("tenx.h5"), 3000),
+            hdf5(
+                ": …",
+                ", byte 0: this program was built without HDF5 (feature \"hdf5\"): a 10x file in Python: …",
+            ),
+        ),
+        (
+            "x.parquet",
+            text("PAR1"),
+            ", byte 0: Parquet is not read here: in Python: import pandas; pandas.read_parquet('x.parquet').to_csv(\
+             'x.csv', index=False)",
         ),
         ("x.h5", text("1,2\n"), ", byte 0: this is no HDF5 file, whatever its name says"),
         // TIFF.

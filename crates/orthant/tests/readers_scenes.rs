@@ -3,7 +3,11 @@
 
 use std::path::Path;
 
+#[cfg(feature = "hdf5")]
+use orthant::called::Called;
 use orthant::image::{ImageShape, Scan};
+#[cfg(feature = "hdf5")]
+use orthant::matrix::Matrix;
 use orthant::read::{Columns, Loaded, Options, from_bytes, read};
 use orthant::texts::{Settings, StopWords};
 
@@ -197,5 +201,70 @@ fn tables_of_numbers_are_not_taken_for_texts() {
         let path = folder.path().join("x.txt");
         std::fs::write(&path, table).unwrap();
         assert_eq!(read(&path, &Options::default()).unwrap().format, "csv", "{table}");
+    }
+}
+
+/// What anndata, Cell Ranger, loompy and MATLAB write, each with the same cells.
+#[test]
+#[cfg(feature = "hdf5")]
+fn hdf5_files_of_cells_have_names_and_classes() {
+    let kept = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name);
+    let cells = [[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [4.0, 0.0, 0.0], [0.0, 0.0, 5.0]];
+    let variable = |name: &str| Options { variable: Some(name.into()), ..Options::default() };
+    let of = |truth: &str| {
+        let columns = Columns { truth: Some(truth.into()), ..Columns::default() };
+        Options { columns, ..Options::default() }
+    };
+    for (name, options) in [
+        ("cells.h5ad", Options::default()),
+        ("cells.h5ad", variable("counts")),
+        ("cells.h5ad", variable("layers/counts")),
+        ("cells.h5ad", of("kind")),
+        ("tenx.h5", Options::default()),
+        ("cells.loom", Options::default()),
+        ("v73.mat", variable("S")),
+    ] {
+        let loaded = read(&kept(name), &options).unwrap();
+        for (j, cell) in cells.iter().enumerate() {
+            assert_eq!(loaded.matrix.point(j), cell, "{name}");
+        }
+        // A dense array of loom stays so where hardly anything is zero.
+        let is_sparse = matches!(loaded.matrix, Matrix::SparseF32(_) | Matrix::SparseF64(_));
+        assert_eq!(is_sparse, name != "cells.loom", "{name}");
+        if name != "v73.mat" {
+            assert_eq!(
+                loaded.names.as_deref(),
+                Some(&["c1", "c2", "c3", "c4"].map(String::from)[..]),
+                "{name}"
+            );
+            assert_eq!(
+                loaded.vocabulary.as_deref(),
+                Some(&["G1", "G2", "G3"].map(String::from)[..]),
+                "{name}"
+            );
+            assert_eq!(loaded.called, Some(Called::CELLS));
+        }
+        if options.columns.truth.is_some() {
+            assert_eq!(loaded.truth.unwrap(), ["a", "b", "a", "b"]);
+        }
+    }
+    let refused = |name: &str, options: Options| read(&kept(name), &options).unwrap_err().to_string();
+    let problem = refused("cells.h5ad", of("species"));
+    assert!(
+        problem.contains("no column of obs is called \"species\"") && problem.contains("kind"),
+        "{problem}"
+    );
+    assert!(refused("cells.h5ad", variable("spliced")).contains("layers/counts"));
+    assert!(refused("tenx.h5", of("kind")).contains("no such columns"));
+    assert!(
+        refused("v73.mat", Options::default())
+            .contains("several matrices: say which with --variable, scene, S")
+    );
+    // A scene of MATLAB: sizes are the other way round in the file, 2 x 3 pixels with 4 bands here.
+    let scene = read(&kept("v73.mat"), &variable("scene")).unwrap();
+    assert_eq!(scene.image, Some(ImageShape { height: 2, width: 3, scan: Scan::Columns }));
+    for p in 0..6 {
+        let bands: Vec<f64> = (0..4).map(|band| f64::from(band * 6 + p)).collect();
+        assert_eq!(scene.matrix.point(p as usize), bands);
     }
 }

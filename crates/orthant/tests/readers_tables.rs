@@ -133,7 +133,7 @@ fn what_does_not_fit_into_memory_is_refused_before_it_is_read() {
     assert_eq!(read(&path, &enough).unwrap().matrix, matrix);
     let error = read(&path, &Options { memory: Some(700_000), ..Options::default() }).unwrap_err();
     assert!(!error.is_bad_input());
-    assert!(error.to_string().contains("needs about 0.0 GB of memory"), "{error}");
+    assert!(error.to_string().contains("needs about 800.0 kB of memory"), "{error}");
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Bad data and parameters: one clear line that names the culprit, never a panic.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::*;
+use crate::common::*;
 use orthant::algorithms::{METHODS, Values, method};
+use orthant::finish::predict;
+use orthant::matrix::rule::RULES;
 use orthant::matrix::{Csr, Dense, Mat, open};
 use orthant::pipeline::{Job, cluster};
 use orthant::start::Start;
@@ -53,7 +53,7 @@ fn numbers_of_clusters_that_cannot_be_are_refused() {
     let x = [1.0, 2.0, 0.0, 0.0, 5.0, 6.0];
     for m in METHODS {
         assert!(refusal(&x, 2, &job(m.name, 0)).contains("at least 1"));
-        let most = if m.zero_is_a_point { 3 } else { 2 };
+        let most = if m.rule.distance { 3 } else { 2 };
         let message = refusal(&x, 2, &job(m.name, most + 1));
         assert!(message.contains(&format!("there are {most}")), "{message}");
     }
@@ -110,4 +110,43 @@ fn parameters_and_starts_are_checked() {
     assert!(refusal(&x, 2, &start(Start::Centroids(Arc::new(Mat::zeros(3, 2))))).contains("needed"));
     assert!(Start::named("guess").unwrap_err().to_string().contains("random, residual, svd"));
     assert!(method("kmeans").unwrap_err().to_string().contains("k-means"));
+}
+
+#[test]
+fn points_and_centroids_that_do_not_fit_are_refused() {
+    let x = clustered(20, 4, 2, 3);
+    for kind in ["dense f64", "sparse f64", "dense f32"] {
+        let data = open_kind(kind, &x, 4, None);
+        let told = |result: orthant::Result<()>| result.unwrap_err().to_string();
+        assert!(told(data.select(&[0, 20]).map(drop)).contains("there is no point 20"), "{kind}");
+        assert!(told(data.entries(usize::MAX, &mut |_, _| ())).contains("there is no point"), "{kind}");
+        assert!(told(data.gather(&[20]).map(drop)).contains("there is no point 20"), "{kind}");
+        for &rule in RULES {
+            let other = |centroids: Mat| told(predict(&*data, &centroids, rule).map(drop));
+            assert!(other(Mat::from_fn(5, 2, |_, _| 1.0)).contains("2 of 5 features, the points have 4"));
+            assert!(other(Mat::from_fn(4, 0, |_, _| 1.0)).contains("0 of 4 features"));
+            for odd in [f64::NAN, f64::INFINITY] {
+                let centroids = Mat::from_fn(4, 2, |f, i| if f + i == 0 { odd } else { 1.0 });
+                assert!(other(centroids).contains("is no entry of a centroid"));
+            }
+            let labels = predict(&*data, &Mat::from_fn(4, 2, |f, i| (f + i) as f64), rule).unwrap();
+            assert!(labels.len() == 20 && labels.iter().all(|label| (-1..2).contains(label)));
+            let broken = open_kind(kind, &[vec![f64::NAN], x[1..].to_vec()].concat(), 4, None);
+            let message = told(predict(&*broken, &Mat::from_fn(4, 2, |_, _| 1.0), rule).map(drop));
+            assert!(message.contains("NaN at row 0, column 0"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn work_that_cannot_fit_into_memory_is_refused_before_it_begins() {
+    let x = clustered(40, 8, 3, 5);
+    let data = open_kind("dense f64", &x, 8, None);
+    for method in METHODS {
+        let enough = Job { memory: Some(1 << 20), ..short(method, 3) };
+        assert!(cluster(&*data, &enough, &mut ()).is_ok(), "{}", method.name);
+        let message = cluster(&*data, &Job { memory: Some(200), ..short(method, 3) }, &mut ()).unwrap_err();
+        assert!(!message.is_bad_input());
+        assert!(message.to_string().contains("of memory, 0.2 kB are free: fewer clusters"), "{message}");
+    }
 }

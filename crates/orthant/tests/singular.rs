@@ -1,8 +1,6 @@
 //! The SVD start and the dominant vectors of clusters, against nalgebra's full decomposition.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use nalgebra::DMatrix;
 use orthant::matrix::Mat;
 use orthant::singular::{right_vectors, top};

@@ -1,16 +1,17 @@
 //! Who is asked to stop hears it also where no iteration ends: in a start, in the singular value decomposition, in a descent.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::*;
+use crate::common::*;
+use orthant::advise::{Advise, advise};
 use orthant::algorithms::{METHODS, Polish};
-use orthant::matrix::Data;
+use orthant::choose_k::{ChooseK, choose_k};
+use orthant::matrix::{Data, Mat};
 use orthant::pipeline::{Job, cluster};
 use orthant::run::{Event, Go, Observer, Stop, StopAsked};
-use orthant::singular::{top, top_until};
+use orthant::singular::{dominant_within, top, top_until};
+use orthant::start::Start;
 
 /// Wants to stop from the beginning, and says so whenever asked; iterations of the method itself go on up to a stage.
 #[derive(Default)]
@@ -78,8 +79,12 @@ fn a_descent_after_a_swap_ends_after_a_pass() {
     let job = Job { polish: vec![Polish::Swaps], seed: 2, ..Job::new("em-onmf", 6).unwrap() };
     let outcome = cluster(&*data, &job, &mut observer).unwrap();
     let before = &observer.before;
-    assert_eq!(before[before.len() - 2], 0, "EM-ONMF is asked by its iterations");
-    assert_eq!(before[before.len() - 1], 2, "the descent to begin with, and that of the first swaps");
+    assert_eq!(before[0], 0, "EM-ONMF is asked by its iterations");
+    let [.., last_of_em, of_swaps] = before[..] else { panic!("{before:?}") };
+    assert!(
+        of_swaps - last_of_em <= 4,
+        "what EM explains, the descent to begin with, and that of the first swaps"
+    );
     assert_eq!(outcome.best().stages.last().unwrap().history.len(), 1);
 }
 
@@ -94,4 +99,45 @@ fn a_decomposition_that_is_cut_short_claims_no_more_than_the_whole_norm() {
     assert!(squares(&soon.values) < squares(&whole.values), "it was not cut short");
     assert!(squares(&soon.values) + soon.slack >= data.facts().norm2 * (1.0 - 1e-12));
     assert!(whole.slack < 1e-9 * data.facts().norm2);
+}
+
+#[test]
+fn a_start_and_the_vectors_of_clusters_end_after_a_pass() {
+    let data = wide();
+    let mut observer = Impatient::default();
+    let start = Some(Start::named("residual").unwrap());
+    let job = Job { start, seed: 2, ..Job::new("em-onmf", 6).unwrap() };
+    cluster(&*data, &job, &mut observer).unwrap();
+    assert_eq!(
+        observer.before[0], 1,
+        "a residual start looks for its next point only if nobody wants to stop"
+    );
+    let labels: Vec<i32> =
+        (0..120).map(|j| if data.facts().zero_points.contains(&j) { -1 } else { j as i32 % 6 }).collect();
+    let vectors = |stops: bool| {
+        let mut slots = data.slots().unwrap();
+        slots.set_labels(0, &labels).unwrap();
+        let guess = Mat::zeros(150, 6);
+        dominant_within(&*data, &mut *slots, &[0], &[&guess], 1e-12, &|| stops).unwrap().remove(0)
+    };
+    let (soon, whole) = (vectors(true), vectors(false));
+    assert!(soon.passes <= 2 && whole.passes > 4, "{} and {} passes", soon.passes, whole.passes);
+    for (soon, whole) in soon.sigma2.iter().zip(&whole.sigma2) {
+        assert!(
+            *soon > 0.0 && *soon <= whole * (1.0 + 1e-12),
+            "what the vectors explain, no more: {soon} of {whole}"
+        );
+    }
+}
+
+#[test]
+fn a_choice_of_k_ends_with_the_levels_it_has() {
+    let data = wide();
+    let choice =
+        choose_k(&*data, &ChooseK { most: 9, ..ChooseK::default() }, &mut Impatient::default()).unwrap();
+    assert!(choice.cancelled && choice.levels.len() == 1);
+    assert_eq!(choice.levels[0].lower_bound, 0.0, "a decomposition that was cut short proves nothing");
+    let advice =
+        advise(&*data, &Advise { k: Some(4), ..Advise::default() }, &mut Impatient::default()).unwrap();
+    assert!(advice.cancelled && advice.points.len() == data.facts().usable_points);
 }

@@ -1,9 +1,7 @@
 //! `advise` and `choose_k`: what they must show, on data made for it, and what they say of odd data.
 //! All seeds with ORTHANT_SLOW=1.
 
-mod common;
-
-use common::Numbers;
+use crate::common::Numbers;
 use orthant::advise::{Advice, Advise, Model, advise};
 use orthant::choose_k::{ChooseK, choose_k};
 use orthant::generate::{Example, Generator, Kind, Models, Norms, Plane, Synthetic};

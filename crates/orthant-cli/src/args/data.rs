@@ -9,14 +9,7 @@ use orthant::recipe::{Missing, Orientation, Recipe};
 use orthant::texts::{Frequency, Settings, StopWords};
 use orthant::weighting::Weighting;
 
-use super::parse::{frequency, height_and_width, missing, orientation, positive, weighting};
-
-/// Single or double precision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Precision {
-    F32,
-    F64,
-}
+use super::parse::{frequency, height_and_width, missing, orientation, positive, precision, size, weighting};
 
 /// Which pixel follows which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -43,12 +36,12 @@ pub struct ReadArgs {
     /// Read the file as this format [default: what it looks like]
     #[arg(long, value_name = "NAME", help_heading = "Data")]
     pub format: Option<String>,
-    /// Which variable of a .mat or .npz file [default: the only matrix]
+    /// Which variable of a .mat, .npz or HDF5 file, which layer of cells [default: the only matrix, X]
     #[arg(long, value_name = "NAME", help_heading = "Data")]
     pub variable: Option<String>,
     /// Precision in memory [default: f32 for float32 files, otherwise f64]
-    #[arg(long, value_name = "P", hide_possible_values = false, help_heading = "Data")]
-    pub precision: Option<Precision>,
+    #[arg(long, value_name = "P", value_parser = precision(), help_heading = "Data")]
+    pub precision: Option<read::Precision>,
     /// The column of a table that names the points, by its title or number; none if no column does [default: what
     /// looks like it]
     #[arg(long, value_name = "COLUMN", alias = "names-column", help_heading = "Data")]
@@ -59,6 +52,10 @@ pub struct ReadArgs {
     /// The column of a table (or the field of JSON lines) that holds texts to cluster
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub text: Option<String>,
+    /// Memory that may be used, as in 512M or 4G: data that do not fit are read from disk in every pass [default: six
+    /// tenths of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = size, allow_negative_numbers = true, help_heading = "Data")]
+    pub memory: Option<u64>,
 }
 
 impl ReadArgs {
@@ -67,10 +64,7 @@ impl ReadArgs {
         read::Options {
             format: self.format.clone(),
             variable: self.variable.clone(),
-            precision: self.precision.map(|p| match p {
-                Precision::F32 => read::Precision::F32,
-                Precision::F64 => read::Precision::F64,
-            }),
+            precision: self.precision,
             columns: Columns {
                 id: self.id.clone(),
                 truth: None,
@@ -90,17 +84,21 @@ pub struct TextArgs {
     #[arg(long, value_name = "WHICH", help_heading = "Texts")]
     pub stop_words: Option<String>,
     /// Leave out words of fewer texts than this number or share [default: 2; of few texts 1]
-    #[arg(long, value_name = "N", value_parser = frequency, help_heading = "Texts")]
+    #[arg(long, alias = "min-df", value_name = "N", value_parser = frequency, help_heading = "Texts")]
     pub min_texts: Option<Frequency>,
     /// Leave out words of more texts than this number or share [default: 0.5; of few texts 1.0]
-    #[arg(long, value_name = "N", value_parser = frequency, help_heading = "Texts")]
+    #[arg(long, alias = "max-df", value_name = "N", value_parser = frequency, help_heading = "Texts")]
     pub max_texts: Option<Frequency>,
     /// Count runs of up to this many words too [default: 1]
     #[arg(long, value_name = "N", value_parser = positive, help_heading = "Texts")]
     pub ngrams: Option<usize>,
     /// At most this many words, those of the most texts [default: all]
-    #[arg(long, value_name = "N", value_parser = positive, help_heading = "Texts")]
+    #[arg(long, alias = "max-features", value_name = "N", value_parser = positive, help_heading = "Texts")]
     pub max_words: Option<usize>,
+    /// Count words of one stem as one, in the language of the texts or in the one named
+    #[arg(long, value_name = "LANGUAGE", num_args = 0..=1, require_equals = true, default_missing_value = "auto",
+          help_heading = "Texts")]
+    pub stem: Option<String>,
 }
 
 impl TextArgs {
@@ -120,6 +118,7 @@ impl TextArgs {
             most: self.max_texts,
             run: self.ngrams.unwrap_or(1),
             limit: self.max_words,
+            stem: self.stem.as_ref().map(|name| name.to_lowercase()),
         }
     }
 }
@@ -139,7 +138,7 @@ pub struct DataArgs {
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub truth_column: Option<String>,
     /// Points of this class have none, and are not scored (often 0 in maps)
-    #[arg(long, value_name = "CLASS", help_heading = "Data")]
+    #[arg(long, alias = "ignore-class", value_name = "CLASS", help_heading = "Data")]
     pub unlabelled: Option<String>,
     /// Names of the features, one a line
     #[arg(long, value_name = "FILE", help_heading = "Data")]
@@ -151,7 +150,7 @@ pub struct DataArgs {
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub weights: Option<PathBuf>,
     /// What is done first, in order: any of tf-idf (smooth idf), unit (points of norm 1), cpm (counts per million),
-    /// log1p; or none [default: none; tf-idf,unit for texts]
+    /// variable (the 2000 features that vary the most for their size), log1p; or none [default: none; tf-idf,unit for texts, unless kl-onmf, which is made for counts]
     #[arg(long, value_name = "LIST", value_parser = weighting_list, help_heading = "Data")]
     pub weighting: Option<WeightingList>,
     /// Entries that are missing (empty fields, NaN): refuse them, or count them as zero
@@ -168,10 +167,9 @@ pub struct DataArgs {
 }
 
 impl DataArgs {
-    /// What is to be done to data, which may be texts.
-    pub fn recipe(&self, texts: bool) -> Recipe {
-        let usual = if texts { vec![Weighting::TfIdf, Weighting::Unit] } else { vec![] };
-        let weighting = self.weighting.as_ref().map_or(usual, |list| list.0.clone());
+    /// What is to be done to data, with the weighting that is usual for them.
+    pub fn recipe(&self, usual: &[Weighting]) -> Recipe {
+        let weighting = self.weighting.as_ref().map_or(usual.to_vec(), |list| list.0.clone());
         Recipe { orientation: self.cluster, missing: self.missing, weighting }
     }
 }

@@ -34,7 +34,7 @@ Examples:
   orthant compare counts.mtx.gz -k 9 --truth classes.txt --runs 30
 
 Data: CSV, NumPy (.npy, .npz), MATLAB, Matrix Market, svmlight, CLUTO, bag of words; folders of texts, of
-pictures, of 10x Genomics; texts in CSV or JSON lines; ENVI and TIFF images; - is standard input.
+pictures, of 10x Genomics; texts in CSV or JSON lines; ENVI and TIFF images; HDF5; - is standard input.
 Points are rows; --cluster columns clusters the columns. 'orthant COMMAND --help' tells more."
 )]
 pub struct Cli {
@@ -119,6 +119,9 @@ pub struct ClusterArgs {
     /// Print one JSON object on standard output
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Print the labels on standard output, one a line
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub labels_only: bool,
     /// Save the work in progress to this file now and then, and on Ctrl-C
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub checkpoint: Option<PathBuf>,
@@ -296,10 +299,12 @@ pub struct GenerateArgs {
 /// `orthant convert`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
   orthant convert counts.mat counts.mtx.gz
+  orthant convert big.mtx.gz big.blocks --memory 1G
 
-The ending of OUT says the format: .mtx .npy .npz .csv .tsv .svmlight .cluto; text also .gz and .zst.")]
+The ending of OUT says the format: .mtx .npy .npz .csv .tsv .svmlight .cluto; text also .gz and .zst. NAME.blocks is a
+folder for data larger than memory: it is written within --memory, and the same command goes on if it was interrupted.")]
 pub struct ConvertArgs {
     #[command(flatten)]
     pub read: ReadArgs,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use orthant::algorithms::{POLISHES, Polish};
 use orthant::certificate::{RIGOURS, Rigour};
+use orthant::read::Precision;
 use orthant::recipe::{MISSING, Missing, Orientation};
 use orthant::start::{STARTS, Start};
 use orthant::texts::Frequency;
@@ -70,6 +71,24 @@ pub fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..=MOST) => Ok(number),
         _ => Err(format!("a whole number from 1 to {MOST} is needed")),
+    }
+}
+
+/// A number of bytes: 300000000, 512M, 1.5G, 4GiB.
+pub fn size(text: &str) -> Result<u64, String> {
+    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = (text[..end].trim(), text[end..].to_ascii_lowercase());
+    let factor = match unit.trim_end_matches("ib").trim_end_matches('b') {
+        "" => 1.0,
+        "k" => 1024.0,
+        "m" => 1024f64.powi(2),
+        "g" => 1024f64.powi(3),
+        "t" => 1024f64.powi(4),
+        _ => f64::NAN,
+    };
+    match number.parse::<f64>().map(|number| number * factor) {
+        Ok(bytes) if (1.0..1e18).contains(&bytes) => Ok(bytes as u64),
+        _ => Err("a number of bytes is needed, as in 512M or 4G".into()),
     }
 }
 
@@ -144,6 +163,12 @@ pub fn orientation() -> impl TypedValueParser<Value = Orientation> {
         "columns" => Orientation::Columns,
         _ => Orientation::Rows,
     })
+}
+
+/// Single or double precision.
+pub fn precision() -> impl TypedValueParser<Value = Precision> {
+    PossibleValuesParser::new(["f32", "f64"])
+        .map(|word| if word == "f32" { Precision::F32 } else { Precision::F64 })
 }
 
 /// What becomes of missing entries.

@@ -19,7 +19,8 @@ pub fn run(args: &AdviseArgs) -> Result<()> {
     let study = &args.study;
     let threads = load::threads(&study.work)?;
     let folder = study.out.as_ref().map(|out| Folder::new(out, study.force)).transpose()?;
-    let input = load::load(&args.data, study.work.quiet)?;
+    // Whether the noise is that of counts shows in counts only.
+    let input = load::load_for_study(&args.data, true, study.seed, study.work.quiet)?;
     let data = input.open()?;
     interrupt::working();
     let mut watch = Watch::new(study.work.quiet);
@@ -43,7 +44,7 @@ pub fn run(args: &AdviseArgs) -> Result<()> {
 /// Scores of every model on the points used, where there is a truth; the advice has not seen it.
 fn scored(input: &Input, advice: &Advice) -> Result<Vec<Option<Scores>>> {
     let Some(truth) = &input.truth else { return Ok(vec![None; advice.models.len()]) };
-    let classes: Vec<usize> = advice.points.iter().map(|&j| truth.classes[j]).collect();
+    let classes: Vec<usize> = advice.points.iter().map(|&j| truth.labels[j]).collect();
     let of = |labels: &[usize]| {
         let labels: Vec<i32> = labels.iter().map(|&l| l as i32).collect();
         Ok(Some(truth.scores_of(&labels, &classes)?))

@@ -18,7 +18,7 @@ pub fn run(args: &ChooseKArgs) -> Result<()> {
     let study = &args.study;
     let threads = load::threads(&study.work)?;
     let folder = study.out.as_ref().map(|out| Folder::new(out, study.force)).transpose()?;
-    let input = load::load(&args.data, study.work.quiet)?;
+    let input = load::load_for_study(&args.data, false, study.seed, study.work.quiet)?;
     let data = input.open()?;
     interrupt::working();
     let mut watch = Watch::new(study.work.quiet);

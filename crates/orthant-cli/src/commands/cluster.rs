@@ -6,23 +6,26 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use orthant::certificate::{Bound, Certificate, Rigour};
 use orthant::checkpoint::Checkpoint;
+use orthant::findings::Findings;
 use orthant::finish::Solution;
 use orthant::image::{ImageShape, Scan};
-use orthant::matrix::{Data, Mat, Rule};
+use orthant::matrix::rule::Measure;
+use orthant::matrix::{Data, Mat};
 use orthant::pipeline::{DEFAULT_METHOD, resume};
 use orthant::report::{self, Features, Made, Report};
 use orthant::run::Stop;
 use orthant::start::Start;
+use orthant::weighting::Weighting;
 use orthant::{Job, Outcome, cluster, read};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::convert::same_file;
 use crate::args::{ClusterArgs, Origin, number};
 use crate::load::{self, Input};
-use crate::output::{Folder, print_json};
+use crate::output::{Folder, print, print_json};
 use crate::progress::{Watch, duration};
 use crate::terminal::tell;
-use crate::{interrupt, made, naming, summary};
+use crate::{interrupt, labels, made, naming, summary};
 
 /// Runs the command.
 pub fn run(args: &ClusterArgs) -> Result<()> {
@@ -33,9 +36,11 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
         check_checkpoint(path, args.resume.as_deref())?;
     }
     let folder = args.out.as_ref().map(|out| Folder::new(out, args.force)).transpose()?;
-    let input = load::load(&args.data, args.work.quiet)?;
+    let input = load::load_as(&args.data, job.aim().rule.measure == Measure::Divergence, args.work.quiet)?;
     job.start = args.start.as_ref().map(|origin| start(origin, &input, args.k)).transpose()?;
+    input.check_memory(args.k, args.runs)?;
     let data = input.open()?;
+    job.memory = orthant::read::available_memory();
     if !args.work.quiet {
         tell_what_is_odd(&input, &*data, &job, args.runs);
     }
@@ -53,22 +58,34 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     watch.end();
 
     // First what lasts, then what is said about it.
-    let words = in_words(&input, &job, &outcome)?;
+    let words = in_words(&input, &*data, &job, &outcome)?;
     let doubt = doubt_about_scan(&input, &outcome.solution.labels);
-    if let Some(folder) = folder {
-        write(folder, &input, &*data, &job, &outcome, threads)?;
+    let findings = match folder.is_some() || args.json {
+        true => {
+            let findings = Findings::new(&*data, &outcome.solution)?;
+            Some(if input.feature_image.is_some() { findings.with_points(&*data)? } else { findings })
+        }
+        false => None,
+    };
+    if let (Some(folder), Some(findings)) = (folder, &findings) {
+        write(folder, &input, &*data, &job, &outcome, findings, threads)?;
     }
     if !args.work.quiet {
         tell!("{words}");
         doubt.iter().for_each(|doubt| tell!("orthant: {doubt}"));
         match &args.out {
             Some(out) => tell!("written to {}", out.display()),
-            None if args.json => {}
-            None => tell!("labels          not written: add --out DIR"),
+            None if args.json || args.labels_only => {}
+            None => tell!("labels          not written: add --out DIR, or --labels-only to print them"),
         }
     }
-    if args.json {
-        print_json(&summary::object(&input, &*data, &job, &outcome, threads)?)?;
+    if let (true, Some(findings)) = (args.json, &findings) {
+        let mut object = summary::object(&input, &*data, &job, &outcome, threads)?;
+        object.insert("clusters".into(), labels::clusters(&input, &outcome, findings));
+        print_json(&object)?;
+    }
+    if args.labels_only {
+        print(&labels::lines(&outcome.solution.labels))?;
     }
     if let (Some(path), false) = (&args.checkpoint, interrupt::happened()) {
         // There is nothing left to go on from; if it stays, it does no harm.
@@ -109,6 +126,7 @@ fn job(args: &ClusterArgs) -> Result<Job> {
         polish: args.polish.as_ref().map_or(vec![], |polish| polish.0.clone()),
         time: args.time,
         certificate: args.certificate,
+        memory: None,
     };
     job.method.with(&job.values)?;
     Ok(job)
@@ -120,7 +138,7 @@ fn start(origin: &Origin, input: &Input, k: usize) -> Result<Start> {
         Origin::Named(start) => Ok(start.clone()),
         Origin::Labels(path) => {
             let (labels, names) = load::labels(path)?;
-            let points = input.matrix.points();
+            let points = input.points.points();
             if labels.len() != points {
                 bail!("{}: has {} labels for {points} points", path.display(), labels.len());
             }
@@ -136,7 +154,7 @@ fn start(origin: &Origin, input: &Input, k: usize) -> Result<Start> {
 /// Centroids in a file, k × features, as features × k.
 fn centroids(path: &Path, input: &Input, k: usize) -> Result<Mat> {
     let matrix = read::read(path, &read::Options::default())?.matrix;
-    let (rows, columns, features) = (matrix.points(), matrix.features(), input.matrix.features());
+    let (rows, columns, features) = (matrix.points(), matrix.features(), input.points.features());
     if (rows, columns) != (k, features) {
         bail!(
             "{}: is {rows} x {columns}, but {k} centroids of {features} features are needed",
@@ -152,8 +170,8 @@ fn tell_what_is_odd(input: &Input, data: &dyn Data, job: &Job, runs: usize) {
         tell!("orthant: --runs {runs}: the start {} is not random, one run is made", job.start().name());
     }
     let zeros = data.facts().zero_points.len();
-    if zeros > 0 && !job.method.zero_is_a_point && data.facts().usable_points > 0 {
-        tell!("orthant: {zeros} of {} points are zero and get no cluster", input.matrix.points());
+    if zeros > 0 && !job.method.rule.distance && data.facts().usable_points > 0 {
+        tell!("orthant: {zeros} of {} points are zero and get no cluster", input.points.points());
     }
 }
 
@@ -172,7 +190,7 @@ fn doubt_about_scan(input: &Input, labels: &[i32]) -> Option<String> {
 }
 
 /// The outcome for people.
-fn in_words(input: &Input, job: &Job, outcome: &Outcome) -> Result<String> {
+fn in_words(input: &Input, data: &dyn Data, job: &Job, outcome: &Outcome) -> Result<String> {
     let (best, certificate, solution) = (outcome.best(), &outcome.certificate, &outcome.solution);
     let mut text = String::new();
     let mut say = |name: &str, what: String| text.push_str(&format!("{name:<16}{what}\n"));
@@ -185,13 +203,18 @@ fn in_words(input: &Input, job: &Job, outcome: &Outcome) -> Result<String> {
         Stop::MaxIterations => "limit of iterations reached",
         Stop::Cancelled => "stopped by Ctrl-C: the best so far",
         Stop::OutOfTime => "the time was over: the best so far, which another machine may not find",
+        other => other.name(),
     };
     say("iterations", format!("{} in {}, {stopped}", best.iterations(), duration(outcome.seconds)));
     say("relative error", format!("{:.6}{}", certificate.relative_error, above_best(certificate)));
     say("lower bound", lower_bound(job, outcome));
     say("explained", format!("{:.2} % of what rank {} can explain", certificate.energy_share * 100.0, job.k));
     if job.aim().objective != "‖M − UV‖²" {
-        say("objective", format!("{} = {}", job.aim().objective, number(best.objective)));
+        let value = match summary::objective(best, job, data) {
+            Value::String(beyond) => beyond,
+            _ => number(best.objective),
+        };
+        say("objective", format!("{} = {value}", job.aim().objective));
     }
     say("sizes", sizes(solution));
     if !solution.refilled.is_empty() {
@@ -239,6 +262,7 @@ fn lower_bound(job: &Job, outcome: &Outcome) -> String {
         Bound::DualOfGroups => {
             format!("no partition into {k} does better (dual bound of groups of points, proven)")
         }
+        other => format!("{} bound", other.name()),
     };
     let time = match job.certificate {
         Rigour::Singular => String::new(),
@@ -270,27 +294,24 @@ fn write(
     data: &dyn Data,
     job: &Job,
     outcome: &Outcome,
+    findings: &Findings,
     threads: usize,
 ) -> Result<()> {
     let solution = &outcome.solution;
-    let labels: String = solution.labels.iter().map(|label| format!("{label}\n")).collect();
-    folder.text("labels.txt", &labels)?;
-    folder.matrix("centroids.npy", &solution.u.transpose())?;
-    folder.list("weights.npy", &solution.v)?;
+    folder.text("labels.txt", &labels::lines(&solution.labels))?;
+    folder.text("labels.csv", &labels::table(input, outcome, findings))?;
+    folder.matrix("components.npy", &solution.u.transpose())?;
+    folder.list("strengths.npy", &solution.v)?;
     let rule = job.aim().rule;
-    let compared = match rule {
-        // Directions: U up to the lengths of its columns.
-        Rule::Power => "centroids.npy",
-        _ => {
-            folder.matrix("centers.npy", &solution.centroids.transpose())?;
-            "centers.npy"
-        }
-    };
+    // The directions of ONMF are U up to the lengths of its columns.
+    if !rule.onmf {
+        folder.matrix(rule.file, &solution.centroids.transpose())?;
+    }
     let mut summary = summary::in_full(input, data, job, outcome, threads)?;
-    let (name, _, words) = summary::RULES.iter().find(|r| r.1 == rule).expect("every rule has a name");
-    summary.insert("rule".into(), json!({"name": name, "words": words, "file": compared}));
+    summary.insert("clusters".into(), labels::clusters(input, outcome, findings));
+    summary.insert("rule".into(), json!({"name": rule.name, "words": rule.words, "file": rule.file}));
     folder.text(summary::PREPARATION, &format!("{}\n", serde_json::to_string(&input.learned)?))?;
-    write_report(&mut folder, input, data, job, outcome, threads)?;
+    write_report(&mut folder, input, job, outcome, findings, threads)?;
     folder.finish(summary)
 }
 
@@ -298,20 +319,21 @@ fn write(
 fn write_report(
     folder: &mut Folder,
     input: &Input,
-    data: &dyn Data,
     job: &Job,
     outcome: &Outcome,
+    findings: &Findings,
     threads: usize,
 ) -> Result<()> {
     let scores = summary::score(&outcome.solution.labels, input.truth.as_ref())?;
     let truth = input.truth.as_ref().zip(scores.as_ref()).map(|(truth, scores)| report::Truth {
-        labels: &truth.classes,
+        labels: &truth.labels,
         classes: &truth.names,
         scores,
     });
     let mut notes = input.notes.clone();
     let steps = input.learned.steps.iter();
-    notes.extend(steps.map(|step| format!("The data were weighted: {}.", step.weighting.name())));
+    let weighted = |w: Weighting| format!("The data were weighted: {} ({}).", w.name(), w.reason());
+    notes.extend(steps.map(|step| weighted(step.weighting)));
     let (title, command, date) = (input.title(), made::command(), made::date());
     let report = Report {
         made: Made {
@@ -329,11 +351,24 @@ fn write_report(
         feature_image: input.feature_image,
         wavelengths: input.wavelengths.as_deref(),
         truth,
-        ..Report::new(&title, data, job, outcome)
+        called: input.called,
+        ..Report::new(&title, findings, job, outcome)
     };
     folder.text("report.html", &report::html(&report)?)?;
     for (name, picture) in report::pictures(&report)? {
         folder.bytes(&name, &picture)?;
+    }
+    write_scene(folder, input, &outcome.solution)
+}
+
+/// The map and the strengths as a scene of their own, at the place of the first.
+fn write_scene(folder: &mut Folder, input: &Input, solution: &Solution) -> Result<()> {
+    let (Some(image), Some(origin)) = (input.image, &input.origin) else { return Ok(()) };
+    let colours: Vec<[u8; 3]> = (0..solution.sizes.len()).map(report::colour::category).collect();
+    let segmented =
+        read::Segmented { image, labels: &solution.labels, strengths: &solution.v, colours: &colours };
+    for (name, bytes) in segmented.files(origin)? {
+        folder.bytes(name, &bytes)?;
     }
     Ok(())
 }
@@ -344,7 +379,7 @@ fn features(input: &Input) -> Features {
     match input.image {
         _ if input.wavelengths.is_some() => Features::Bands,
         Some(_) if input.vocabulary.is_some() => Features::Named,
-        Some(image) if input.matrix.features() < image.pixels() => Features::Bands,
+        Some(image) if input.points.features() < image.pixels() => Features::Bands,
         Some(_) => Features::Pictures,
         None => Features::Named,
     }

@@ -69,7 +69,8 @@ fn contest(args: &CompareArgs, input: &Input, contenders: Vec<Contender>) -> Res
     let mut first_error = None;
     for (number, contender) in contenders.into_iter().enumerate() {
         watch.begin(&format!("{} ({}/{count})", contender.title(), number + 1));
-        let job = contender.job(args.k, args.runs, args.seed, args.max_iterations);
+        let mut job = contender.job(args.k, args.runs, args.seed, args.max_iterations);
+        job.memory = orthant::read::available_memory();
         match Figures::of(&*data, &job, input.truth.as_ref(), &mut watch) {
             Ok(figures) => rows.push((contender, Ok(figures))),
             Err(error) => {
@@ -187,9 +188,9 @@ fn object(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Re
     put("data", json!(input.path.display().to_string()));
     put("cluster", json!(input.learned.orientation.name()));
     put("k", json!(args.k));
-    put("points", json!(input.matrix.points()));
-    put("features", json!(input.matrix.features()));
-    put("nonzeros", json!(input.matrix.nonzeros()));
+    put("points", json!(input.points.points()));
+    put("features", json!(input.points.features()));
+    put("nonzeros", json!(input.points.nonzeros()));
     put("seed", json!(args.seed));
     put("threads", json!(threads));
     put("read_seconds", json!(input.read_seconds));
@@ -244,8 +245,8 @@ fn page(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Resu
     };
     let lead = format!(
         "{} points of {} features in {} clusters: {} methods, {} runs where the start is random.",
-        input.matrix.points(),
-        input.matrix.features(),
+        input.points.points(),
+        input.points.features(),
         args.k,
         rows.len(),
         args.runs

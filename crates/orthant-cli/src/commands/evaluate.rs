@@ -15,7 +15,7 @@ use crate::summary::insert_scores;
 pub fn run(args: &EvaluateArgs) -> Result<()> {
     let (labels, clusters) = labels(&args.labels)?;
     let truth = Truth::new(&read::list(&args.truth, None, (labels.len(), "points"), None)?);
-    let scores = scores(&labels, &truth.classes)
+    let scores = scores(&labels, &truth.labels)
         .with_context(|| format!("{} against {}", args.labels.display(), args.truth.display()))?;
     if args.json {
         let mut object = Map::new();

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use orthant::generate::{Generated, Scene, generator};
+use orthant::generate::{Generated, Scene, Streamed, generator};
 use orthant::image::{ImageShape, Scan};
 use orthant::matrix::Mat;
+use orthant::read::blocks::{ENDING, With, Writer};
 use orthant::read::{self, Loaded};
 use serde_json::json;
 
@@ -19,6 +20,18 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
     let (labels, shape) = (out.with_extension("labels"), out.with_extension("json"));
     if *out == labels || *out == shape {
         bail!("{}: the ending belongs to the files beside the matrix: use .npy or .mtx", out.display());
+    }
+    if scene.is_none() {
+        let mut generator = generator(name)?;
+        for (name, value) in values {
+            generator.set(name, value)?;
+        }
+        let ends = |ending: &str| out.to_string_lossy().ends_with(ending);
+        if (ends(".npy") || ends(ENDING))
+            && let Some(made) = generator.streamed()?
+        {
+            return write_streamed(&made, out, &labels, *force, ends(ENDING));
+        }
     }
     let beside = read::companions(out)?;
     let paths: Vec<&Path> = [out, &labels, &shape].into_iter().chain(&beside).map(PathBuf::as_path).collect();
@@ -59,6 +72,27 @@ fn write(made: &Generated, files: Files, out: &Path, labels: &Path, shape: &Path
     if made.image.is_some() {
         tell!("{}: the points are the pixels of an image", shape.display());
     }
+    Ok(())
+}
+
+/// Points that are made as they are written, into an .npy file or a block folder.
+fn write_streamed(made: &Streamed, out: &Path, labels: &Path, force: bool, blocks: bool) -> Result<()> {
+    let shape = made.source.shape();
+    if blocks {
+        let mut writer = Writer::begin(out, shape.sparse, shape.format, "", force)?;
+        for from in (0..shape.points).step_by(4096) {
+            let rows = from..(from + 4096).min(shape.points);
+            let classes: Vec<String> = rows.clone().map(|point| (made.class)(point)).collect();
+            writer.push(&made.source.points(rows)?, Some(&classes), None)?;
+        }
+        writer.finish(None, &With::default())?;
+    } else {
+        let files = Files::open(&[out, labels], force)?;
+        files.write(out, |to| read::write_points(&*made.source, to, &mut |_| ()))?;
+        files.write(labels, |to| (0..shape.points).try_for_each(|j| writeln!(to, "{}", (made.class)(j))))?;
+        files.finish()?;
+    }
+    tell!("{}: {} points, {} features, {} clusters", out.display(), shape.points, shape.features, made.k);
     Ok(())
 }
 

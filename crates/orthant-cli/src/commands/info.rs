@@ -116,7 +116,7 @@ fn refused(data: &dyn Data, orientation: Orientation) -> Vec<String> {
         refused.push(format!("{}: the entry at {place} is negative ({})", names.join(", "), entry.value));
     }
     if facts.usable_points == 0 && facts.not_finite.is_none() {
-        let names: Vec<&str> = METHODS.iter().filter(|m| !m.zero_is_a_point).map(|m| m.name).collect();
+        let names: Vec<&str> = METHODS.iter().filter(|m| !m.rule.distance).map(|m| m.name).collect();
         refused.push(format!("{}: every point is zero", names.join(", ")));
     }
     refused

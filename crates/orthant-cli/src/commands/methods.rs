@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use crate::args::{MethodsArgs, default, number};
 use crate::naming::find;
 use crate::output::{print, print_json};
-use crate::summary::RULES;
 
 /// Runs the command.
 pub fn run(args: &MethodsArgs) -> Result<()> {
@@ -44,14 +43,13 @@ fn in_short(methods: &[&Method]) -> String {
 fn in_full(m: &Method) -> String {
     let yes = |b: bool| if b { "yes" } else { "no" };
     let goal = if m.goal == Goal::Least { "less is better" } else { "more is better" };
-    let rule = RULES.iter().find(|r| r.1 == m.rule).map_or("", |r| r.2);
     let mut text = format!("{} ({}): {}\n\n", m.name, m.title, m.summary);
     let mut say = |name: &str, what: String| text.push_str(&format!("  {name:<26}{what}\n"));
     say("objective", format!("{}, {goal}", m.objective));
     say("starts", m.starts.join(", "));
     say("negative entries", yes(m.signed).into());
-    say("zero points in clusters", yes(m.zero_is_a_point).into());
-    say("new points go by", rule.into());
+    say("zero points in clusters", yes(m.rule.distance).into());
+    say("new points go by", m.rule.words.into());
     text.push_str("\nParameters:\n");
     for p in m.parameters {
         let (least, most) = p.range;

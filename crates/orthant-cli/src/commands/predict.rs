@@ -7,17 +7,17 @@ use anyhow::{Context, Result, bail};
 use orthant::Error;
 use orthant::algorithms::method;
 use orthant::finish::predict;
-use orthant::matrix::{Data, Mat, Rule, open};
-use orthant::read;
-use orthant::recipe::{Learned, Step};
+use orthant::matrix::{Budget, Data, Mat, Rule, Source, open, stream_within};
+use orthant::read::{self, InPlace};
+use orthant::recipe::{Learned, Missing, Prepared, Step};
 use orthant::weighting::{Fitted, Weighting};
 use serde_json::{Map, Value};
 
 use crate::args::{Orientation, PredictArgs, TextArgs};
+use crate::labels::lines;
 use crate::load;
 use crate::output::{Files, SUMMARY, print, refuse_pipe, summary_of};
 use crate::summary::PREPARATION;
-use crate::summary::RULES;
 
 /// Runs the command.
 pub fn run(args: &PredictArgs) -> Result<()> {
@@ -28,6 +28,10 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     learned.orientation = args.cluster.unwrap_or(learned.orientation);
     let mut options = args.read.options(&TextArgs::default());
     options.vocabulary = learned.texts.clone();
+    if let Some((found, budget)) = load::streamed(&args.read, &options, learned.orientation, args.work.quiet)?
+    {
+        return from_disk(args, found, budget, learned, model.centroids, model.rule, model.signed, file);
+    }
     let loaded = load::read(&args.read, options, args.work.quiet)?;
     if loaded.texts.is_some() != learned.texts.is_some() {
         let (given, wanted) =
@@ -62,16 +66,63 @@ pub fn run(args: &PredictArgs) -> Result<()> {
         );
     }
     let data = open(&matrix, None)?;
-    check(&*data, model.signed).map_err(|error| load::locate(error, &args.read.path, learned.orientation))?;
-    let labels = predict(&*data, &model.centroids, model.rule)?;
-    let text: String = labels.iter().map(|label| format!("{label}\n")).collect();
+    assign(args, &*data, learned.orientation, &model.centroids, model.rule, model.signed, file)
+}
+
+/// Labels of points, written or printed.
+fn assign(
+    args: &PredictArgs,
+    data: &dyn Data,
+    orientation: Orientation,
+    centroids: &Mat,
+    rule: Rule,
+    signed: bool,
+    file: Option<Files>,
+) -> Result<()> {
+    check(data, signed).map_err(|error| load::locate(error, &args.read.path, orientation))?;
+    let labels = predict(data, centroids, rule)?;
     match (file, &args.out) {
         (Some(file), Some(out)) => {
-            file.write(out, |to| to.write_all(text.as_bytes()))?;
+            file.write(out, |to| to.write_all(lines(&labels).as_bytes()))?;
             file.finish()
         }
-        _ => print(&text),
+        _ => print(&lines(&labels)),
     }
+}
+
+/// Points that stay on disk.
+#[allow(clippy::too_many_arguments)]
+fn from_disk(
+    args: &PredictArgs,
+    found: InPlace,
+    budget: Budget,
+    learned: Learned,
+    centroids: Mat,
+    rule: Rule,
+    signed: bool,
+    file: Option<Files>,
+) -> Result<()> {
+    let features = found.source.shape().features;
+    let path = args.read.path.display();
+    if learned.texts.is_some() || features != centroids.rows {
+        let result = args.result.display();
+        bail!("{path}: the points have {features} features, those of {result} have {}", centroids.rows);
+    }
+    if let (Some(wanted), Some(names)) = (&learned.features, &found.beside.vocabulary)
+        && wanted != names
+    {
+        bail!(
+            "{path}: its features are others, or in another order, than those of {}: put them in order before \
+               they are converted",
+            args.result.display()
+        );
+    }
+    let orientation = learned.orientation;
+    let plain = learned.steps.is_empty() && learned.missing == Missing::Refuse;
+    let source: Box<dyn Source> =
+        if plain { found.source } else { Box::new(Prepared::new(found.source, learned)) };
+    let data = stream_within(source, budget)?;
+    assign(args, &*data, orientation, &centroids, rule, signed, file)
 }
 
 /// What a result knows about new points.
@@ -110,26 +161,28 @@ impl Model {
         }
         let rule = summary.get("rule").and_then(Value::as_object).cloned().unwrap_or_default();
         let name = word(&rule, "name", folder)?;
-        let Some(&(_, rule_found, _)) = RULES.iter().find(|r| r.0 == name) else {
+        let file = word(&rule, "file", folder)?;
+        let Some(rule) = Rule::named(&name) else {
             bail!("{}: the rule '{name}' is not known to this version", path.display());
         };
         let signed =
             method(&word(summary, "algorithm", folder)?).with_context(|| path.display().to_string())?.signed
-                && rule_found != Rule::Power;
-        let file = word(&rule, "file", folder)?;
+                && !rule.onmf;
         if Path::new(&file).file_name() != Some(OsStr::new(&file)) {
             bail!("{}: '{file}' is not a file of the folder", path.display());
         }
-        let centroids = centroids(&folder.join(&file), summary, signed)?;
-        let centroids = if rule_found == Rule::Power { centroids.with_unit_columns() } else { centroids };
+        // A distribution that lacks a feature would forbid it.
+        let positive = rule.information && file == rule.file;
+        let centroids = centroids(&folder.join(&file), summary, signed, positive)?;
+        let centroids = rule.of_file(&file, centroids);
         let learned = learned(folder, summary, centroids.rows)?;
         learned.check(centroids.rows).with_context(|| folder.join(PREPARATION).display().to_string())?;
-        Ok(Model { rule: rule_found, signed, centroids, learned })
+        Ok(Model { rule, signed, centroids, learned })
     }
 }
 
 /// The centroids, features × k, as many as the summary says and such as a method finds.
-fn centroids(path: &Path, summary: &Map<String, Value>, signed: bool) -> Result<Mat> {
+fn centroids(path: &Path, summary: &Map<String, Value>, signed: bool, positive: bool) -> Result<Mat> {
     refuse_pipe(path)?;
     let matrix = read::read(path, &read::Options::default())?.matrix;
     let count = |key: &str| summary.get(key).and_then(Value::as_u64);
@@ -139,7 +192,9 @@ fn centroids(path: &Path, summary: &Map<String, Value>, signed: bool) -> Result<
     }
     let rows: Vec<Vec<f64>> = (0..k).map(|i| matrix.point(i)).collect();
     for (i, row) in rows.iter().enumerate() {
-        if let Some(f) = row.iter().position(|x| !x.is_finite() || (*x < 0.0 && !signed)) {
+        if let Some(f) =
+            row.iter().position(|x| !x.is_finite() || (*x < 0.0 && !signed) || (*x == 0.0 && positive))
+        {
             bail!("{}: {} at row {i}, column {f} is no entry of a centroid", path.display(), row[f]);
         }
     }

@@ -1,5 +1,4 @@
 //! What the tests share: a folder to work in, small files, and the program.
-#![allow(dead_code)] // every test file uses its part
 
 use std::collections::BTreeMap;
 use std::path::Path;

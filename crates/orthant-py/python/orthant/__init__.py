@@ -12,9 +12,10 @@ Examples
 1.0
 """
 
-from . import datasets, metrics, plot
+from . import blocks, datasets, metrics, plot
 from ._consensus import Consensus, consensus
 from ._files import load, read
+from ._findings import findings
 from ._onmf import ONMF
 from ._orthant import OrthantError as OrthantError
 from ._orthant import version
@@ -31,9 +32,11 @@ __all__ = [
     "Consensus",
     "OrthantError",
     "advise",
+    "blocks",
     "choose_k",
     "consensus",
     "datasets",
+    "findings",
     "load",
     "metrics",
     "plot",

@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from . import _orthant
-from ._inputs import feature_names, in_memory, joined, named_entries, parts
+from ._inputs import OnDisk, feature_names, in_memory, joined, named_entries, on_disk, parts
 from ._progress import Bar
 from ._typing import Bound, Labels, MatrixLike, NDArray, Real
 
@@ -94,8 +94,8 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     energy_share_: float
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
-    #: What the compiled part returned; its arrays are in full precision whatever the data's.
-    _fitted: dict[str, Any]
+    #: The library's own outcome; its arrays are in full precision whatever the data's.
+    _fitted: _orthant.Fitted
     #: The steps of weighting with what they learned: a factor for each feature, or None.
     _learned: list[tuple[str, Any]]
 
@@ -116,6 +116,10 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _time(self) -> float | None:
         return None
+
+    def _saving(self) -> dict[str, Any]:
+        """Where and how often work under way is saved, for the compiled part."""
+        return {}
 
     # Checks.
 
@@ -206,6 +210,9 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _check_X(self, X: MatrixLike, *, reset: bool) -> Any:
         of_features = self._of_features()
+        disk = on_disk(X, self.memory)
+        if disk is not None:
+            return self._check_disk(disk, reset=reset)
         names = feature_names(X)
         options: dict[str, Any] = {
             "accept_sparse": "csc" if of_features else "csr",
@@ -226,6 +233,23 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise ValueError(
                 "The feature names should match those that were passed during fit: X has other var_names, or has "
                 "them in another order."
+            )
+        return X
+
+    def _check_disk(self, X: OnDisk, *, reset: bool) -> OnDisk:
+        if self._of_features():
+            raise ValueError(
+                "cluster='features' needs data in memory: turn the file with 'orthant convert --transpose' and cluster "
+                "its samples."
+            )
+        if self.weighting is not None:
+            raise ValueError("weighting needs data in memory: weight the blocks as they are written.")
+        if reset:
+            self.n_features_in_ = X.shape[1]
+        elif X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input."
             )
         return X
 
@@ -264,37 +288,43 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if sample_weight is not None:
             if self._of_features():
                 raise ValueError("sample_weight weights the points, which are the features with cluster='features'.")
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            # Only their number matters, and no more is known of data on disk.
+            like = np.empty((X.shape[0], 0)) if isinstance(X, OnDisk) else X
+            weights = _check_sample_weight(sample_weight, like, dtype=np.float64, ensure_non_negative=True)
         name = self._method()
         values = self._check_values(name)
 
         watch, interval, bar = self._watch(name, dict(values))
         start = self._check_init()
         with self._named_entries():
-            fitted = _orthant.fit(
+            asked = {
+                "method": name,
+                "k": int(self.n_clusters),
+                "values": values,
+                "runs": int(self.n_init),
+                "seed": seed(self.random_state),
+                "polish": self._polish(),
+                "time": self._time(),
+                "certificate": self.certificate,
+            }
+            fitted, exception = _orthant.fit(
                 parts(X.T if self._of_features() else self._weighted(X, learn=True)),
-                int(self.n_clusters),
-                name,
-                values=values,
+                asked,
                 **start,
-                runs=int(self.n_init),
-                seed=seed(self.random_state),
-                polish=self._polish(),
-                time=self._time(),
-                certificate=self.certificate,
                 weights=weights,
                 threads=threads(self.n_jobs),
                 watch=watch,
                 interval=interval,
+                **self._saving(),
             )
         self._set_fitted(fitted, X, weights)
         if bar is not None:
-            bar.close(f"{fitted['stop']} after {self.n_iter_} iterations, error {self.relative_error_:.4f}")
-        if fitted["exception"] is not None:
-            raise fitted["exception"]
-        if fitted["stop"] == "max-iterations":
+            bar.close(f"{fitted.stop} after {self.n_iter_} iterations, error {self.relative_error_:.4f}")
+        if exception is not None:
+            raise exception
+        if fitted.stop == "max-iterations":
             warnings.warn(
-                f"{fitted['method']} reached its limit of iterations before it converged; "
+                f"{fitted.method} reached its limit of iterations before it converged; "
                 "a larger max_iter may help.",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -319,69 +349,40 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         return both, 0.0, bar
 
-    def _set_fitted(self, fitted: dict[str, Any], X: Any, weights: Real | None) -> None:
-        self._fitted = {name: value for name, value in fitted.items() if name != "exception"}
-        # What is the same is kept once.
-        if np.array_equal(fitted["centroids"], fitted["directions"]):
-            self._fitted["centroids"] = fitted["directions"]
-        for run in fitted["runs"]:
-            run["labels"] = compact(run["labels"])
-        self.labels_ = fitted["labels"]
-        self.weights_ = kept(fitted["strengths"], X.dtype)
+    def _set_fitted(self, fitted: _orthant.Fitted, X: Any, weights: Real | None) -> None:
+        self._fitted = fitted
+        self.labels_ = fitted.labels
+        self.weights_ = kept(fitted.strengths, X.dtype)
         self.cluster_centers_ = kept(self._centers(), X.dtype)
         if self._of_features():
             self.components_ = np.zeros((self.n_clusters, X.shape[1]), dtype=X.dtype)
             has = self.labels_ >= 0
             self.components_[self.labels_[has], np.flatnonzero(has)] = self.weights_[has]
         else:
-            self.components_ = kept(fitted["components"], X.dtype)
-        self.n_iter_ = fitted["n_iter"]
-        self.converged_ = fitted["converged"]
-        self.relative_error_ = fitted["relative_error"]
-        self.reconstruction_err_ = fitted["relative_error"] * fitted["norm"]
-        self.lower_bound_ = fitted["lower_bound"]
-        self.bound_ = fitted["bound"]
-        self.at_most_above_best_ = fitted["at_most_above_best"]
-        self.energy_share_ = fitted["energy_share"]
+            self.components_ = kept(fitted.components, X.dtype)
+        self.n_iter_ = fitted.n_iter
+        self.converged_ = fitted.converged
+        self.relative_error_ = fitted.relative_error
+        self.reconstruction_err_ = fitted.relative_error * fitted.norm
+        self.lower_bound_ = fitted.lower_bound
+        self.bound_ = fitted.bound
+        self.at_most_above_best_ = fitted.at_most_above_best
+        self.energy_share_ = fitted.energy_share
 
     def _centers(self) -> Real:
-        return self._fitted["directions"]
-
-    def _history(self, run: dict[str, Any]) -> list[dict[str, Any]]:
-        """The stages of a run, with objectives in the data's own units."""
-
-        def stage(of: dict[str, Any]) -> dict[str, Any]:
-            objective = of["objective"]
-            # One division at a time: the square of the scale may be out of range where the quotient is not.
-            with np.errstate(over="ignore", under="ignore"):
-                for _ in range(of["degree"]):
-                    objective = objective / self._fitted["scale"]
-            shown = ("method", "stop", "relative_error", "residual")
-            return {**{name: of[name] for name in shown}, "objective": objective}
-
-        return [stage(of) for of in run["stages"]]
+        return self._fitted.directions
 
     @property
     def history_(self) -> list[dict[str, Any]]:
         """For each stage of the best run its method, why it ended, and every iteration."""
-        fitted = self._of_fit("history_")
-        return self._history(fitted["runs"][fitted["best_run"]])
+        return self._of_fit("history_").history
 
     @property
     def runs_(self) -> list[dict[str, Any]]:
         """Labels and error of every run, in order."""
-        return [
-            {
-                "labels": run["labels"],
-                "relative_error": run["relative_error"],
-                "objective": run["objective"],
-                "n_iter": sum(len(stage["objective"]) for stage in run["stages"]),
-                "history": self._history(run),
-            }
-            for run in self._of_fit("runs_")["runs"]
-        ]
+        return [{**run, "labels": compact(run["labels"])} for run in self._of_fit("runs_").runs]
 
-    def _of_fit(self, name: str) -> dict[str, Any]:
+    def _of_fit(self, name: str) -> _orthant.Fitted:
         if "_fitted" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted")
         return self._fitted
@@ -392,25 +393,18 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     # Applying.
 
-    def _apply(
-        self, X: Any, *, directions: bool = True, weights: Real | None = None
-    ) -> tuple[Labels, Real, float]:
+    def _apply(self, X: Any, weights: Real | None = None) -> tuple[Labels, Real, float]:
         """Labels; strengths in units of the components' lengths; the squared error."""
         with self._named_entries():
-            return _orthant.apply(
-                parts(self._weighted(X)),
-                self._fitted["centroids"],
-                self._fitted["rule"],
-                signed=self._signed,
-                directions=self._fitted["directions"] if directions else None,
-                lengths=self._fitted["lengths"] if directions else None,
-                weights=weights,
-                threads=threads(self.n_jobs),
+            return self._fitted.transform(
+                parts(self._weighted(X)), signed=self._signed, weights=weights, threads=threads(self.n_jobs)
             )
 
     def _labels_of(self, X: MatrixLike) -> Labels:
         check_is_fitted(self)
-        return self._apply(self._check_X(X, reset=False), directions=False)[0]
+        X = self._check_X(X, reset=False)
+        with self._named_entries():
+            return self._fitted.predict(parts(self._weighted(X)), signed=self._signed, threads=threads(self.n_jobs))
 
     def _transform(self, X: MatrixLike) -> Real:
         check_is_fitted(self)
@@ -486,17 +480,18 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         diagram: str = super()._html_repr()
         if "_fitted" not in vars(self):
             return diagram
-        sizes = np.bincount(self.labels_[self.labels_ >= 0], minlength=len(self._fitted["energy"]))
+        energies = self._fitted.energy
+        sizes = np.bincount(self.labels_[self.labels_ >= 0], minlength=len(energies))
         shown = 12
         clusters = "".join(
             f"<tr><td>{i}</td><td>{size}</td><td>{energy:.1%}</td></tr>"
-            for i, (size, energy) in enumerate(zip(sizes[:shown], self._fitted["energy"]))
+            for i, (size, energy) in enumerate(zip(sizes[:shown], energies))
         )
         more = f"<p>{len(sizes) - shown} more clusters</p>" if len(sizes) > shown else ""
         above = self.at_most_above_best_
         bound = "" if above is None else f", at most {above:.1%} above the best possible"
         return (
-            f"{diagram}<p>{html.escape(self._fitted['method'])}: {html.escape(self._fitted['stop'])} after "
+            f"{diagram}<p>{html.escape(self._fitted.method)}: {html.escape(self._fitted.stop)} after "
             f"{self.n_iter_} iterations, relative error {self.relative_error_:.4f}{bound}</p>"
             "<table><thead><tr><th>cluster</th><th>points</th><th>explains</th></tr></thead>"
             f"<tbody>{clusters}</tbody></table>{more}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +18,10 @@ from ._onmf import ONMF
 from ._spherical_k_means import SphericalKMeans
 from ._typing import Path as PathLike
 
+# Files of a result: U, k × features, and the one nonzero of V for each point; then what they were called before.
+COMPONENTS = ("components.npy", "centroids.npy")
+STRENGTHS = ("strengths.npy", "weights.npy")
+
 
 def read(
     path: PathLike,
@@ -24,21 +30,34 @@ def read(
     variable: str | None = None,
     dtype: Literal["float32", "float64"] | None = None,
     header: bool | None = None,
+    sample_names: str | None = None,
+    target: str | None = None,
+    text: str | None = None,
+    drop: Sequence[str] = (),
 ) -> Any:
     """Read a file in any of the formats that the program knows, with the names that come with it.
 
     Parameters
     ----------
     path : str or path-like
-        A file, or a folder of pictures. What it is, is told by its content.
+        A file, or a folder of pictures, of texts or of 10x Genomics. What it is, is told by its content. Parquet is read
+        by way of polars or pandas.
     format : str, default=None
-        The format's name, where it should not be told by the content; ``orthant formats`` lists them.
+        The format's name, where it should not be told by the content; one that is not known is refused with a list.
     variable : str, default=None
-        Which variable of a file that holds several (.mat, .npz).
+        Which variable of a file that holds several (.mat, .npz, HDF5), which layer of AnnData or loom.
     dtype : {"float32", "float64"}, default=None
         Format of the numbers; None keeps float32 and makes float64 of the rest.
     header : bool, default=None
         Whether the first line of a table names the columns; None looks.
+    sample_names : str, default=None
+        The column of a table (or of `obs`) that names the samples; "none" if no column does; None looks.
+    target : str, default=None
+        The column of a table (or of `obs`) with the classes.
+    text : str, default=None
+        The column of a table (or the field of JSON lines) with texts, whose words are counted.
+    drop : sequence of str, default=()
+        Columns of a table to leave out.
 
     Returns
     -------
@@ -61,7 +80,13 @@ def read(
     if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
     single = None if dtype is None else np.dtype(dtype) == np.float32
-    facts = _orthant.read(path, format=format, variable=variable, single_precision=single, header=header)
+    if Path(path).suffix == ".parquet":
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / f"{Path(path).stem}.csv"
+            _as_csv(Path(path), table)
+            return read(table, dtype=dtype, header=True, sample_names=sample_names, target=target, text=text, drop=drop)
+    facts = _orthant.read(path, format=format, variable=variable, single_precision=single, header=header, id=sample_names,
+                          truth=target, text=text, drop=list(drop))
     found: dict[str, Any] = dict(facts)
     found["data"] = joined(found["data"])
     truth = found.pop("truth")
@@ -73,6 +98,18 @@ def read(
         found["target"] = np.array([numbers[name] for name in truth], dtype=np.int64)
         found["target_names"] = names
     return Bunch(**found)
+
+
+def _as_csv(path: Path, table: Path) -> None:
+    """A table of Parquet as one in text, by what is installed."""
+    try:
+        import polars
+    except ImportError:
+        import pandas
+
+        pandas.read_parquet(path).to_csv(table, index=False)
+    else:
+        polars.read_parquet(path).write_csv(table)
 
 
 def load(folder: PathLike) -> Clustering:
@@ -146,19 +183,21 @@ def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
         )
     of_features = summary["cluster"] == "columns"
     rule = summary["rule"]
-    components = array("centroids.npy")
+    components = array(next((name for name in COMPONENTS if (folder / name).exists()), COMPONENTS[0]))
     k = len(components)
     size = np.abs(components).max(axis=1, keepdims=True)
     size[size == 0] = 1
     lengths = size[:, 0] * np.linalg.norm(components / size, axis=1)
     directions = np.divide(components, lengths[:, None], out=np.zeros_like(components), where=lengths[:, None] > 0)
     labels = np.loadtxt(folder / "labels.txt", dtype=np.int32, ndmin=1)
-    strengths = array("weights.npy")
+    strengths = array(next((name for name in STRENGTHS if (folder / name).exists()), STRENGTHS[0]))
     if not (np.isfinite(components).all() and np.isfinite(strengths).all() and labels.shape == strengths.shape):
         raise ValueError(f"{folder}: its files do not belong together, or are not finite.")
     if labels.max(initial=-1) >= k or labels.min(initial=0) < -1:
         raise ValueError(f"{folder / 'labels.txt'}: has labels outside of -1 to {k - 1}.")
-    centroids = directions if rule["name"] == "power" else array(rule["file"])
+    centroids = directions
+    if rule["file"] not in COMPONENTS:
+        centroids = _orthant.centroids_of_file(rule["name"], rule["file"], np.asarray(array(rule["file"]), dtype=np.float64))
     parameters = summary["parameters"]
     known = METHODS[name]["parameters"]
     values = {python: parameters[facts["key"]] for python, facts in known.items() if parameters.get(facts["key"]) is not None}
@@ -186,73 +225,67 @@ def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
         model = ONMF(method=name, polish=polish, time=summary["time_limit"], cluster=cluster, **values, **common)
     model._learned = _weights(folder, summary, array)
     best = summary["runs"][summary["best_run"]]
-    empty = np.empty(0)
-    stages = [
-        {
-            "method": stage["method"],
-            "aim": name,
-            "degree": 0,
-            "relative_error": stage["relative_error"],
-            "stop": stage["stopped"],
-            "objective": empty,
-            "residual": empty,
-        }
-        for stage in best["stages"]
-    ]
-    run = {
-        "stages": stages,
-        "objective": best["objective"],
-        "relative_error": best["relative_error"],
-        "negativity": summary["iterate_negativity"],
-        "orthogonality": summary["iterate_orthogonality"],
-        "labels": labels,
-    }
     # ‖X‖² is what the clusters explain over the share that they do.
     explained = 1 - summary["relative_error"] ** 2
     norm = float(size.max() * np.linalg.norm(lengths / size.max()) / np.sqrt(explained)) if explained > 0 else 0.0
-    fitted = {
+
+    def columns(array: Any) -> dict[str, Any]:
+        """k × features as the library has it."""
+        return {"rows": array.shape[1], "cols": len(array), "data": np.asarray(array, dtype=float).T.ravel().tolist()}
+
+    # As serde writes an outcome, with the best of the runs and without its iterations.
+    run = {
+        "stages": [
+            {"name": stage["method"], "aim": name, "history": [], "stop": stage["stopped"],
+             "relative_error": stage["relative_error"]}
+            for stage in best["stages"]
+        ],
+        "objective": best["objective"],
+        "scaled_objective": best["objective"],
+        "relative_error": best["relative_error"],
+        "labels": labels.tolist(),
+        "directions": None,
+        "iterate_negativity": summary["iterate_negativity"],
+        "iterate_orthogonality": summary["iterate_orthogonality"],
+    }
+    solution = {
+        "labels": labels.tolist(),
+        "u": columns(components),
+        "v": strengths.tolist(),
+        "directions": columns(directions),
+        "centroids": columns(centroids),
+        "sizes": summary["sizes"],
+        "energy": summary["energies"],
+        "refilled": summary["refilled_points"],
+        "relabelled": summary["points_nearer_to_another_cluster"],
+        "rule": rule["name"],
+    }
+    facts = ("relative_error", "lower_bound", "bound", "energy_share", "orthogonality_residual", "smallest_entry", "singular_values")
+    outcome = {
+        "runs": [run],
+        "stopped": summary["stopped"] if summary["stopped"] in ("cancelled", "out-of-time") else None,
+        "best": 0,
+        "solution": solution,
+        "certificate": {fact: summary[fact] for fact in facts},
+        "seconds": summary["seconds"],
+        "certificate_seconds": summary["certificate_seconds"],
+    }
+    asked = {
         "method": name,
+        "k": k,
         "values": [(known[key]["key"], float(_index(known[key], value))) for key, value in values.items()],
-        "start": summary["start"] if summary["start"] in dict(_orthant.starts()) else None,
-        "n_init": len(summary["runs"]),
+        "runs": len(summary["runs"]),
         "seed": summary["seed"],
         "polish": summary["polish"],
         "time": summary["time_limit"],
         "certificate": summary["certificate"],
-        "rule": rule["name"],
-        "scale": 1.0,
-        "objective": summary["objective"],
-        "n_iter": summary["iterations"],
-        "stop": summary["stopped"],
-        "converged": summary["stopped"] == "converged",
-        "best_run": 0,
-        "seconds": summary["seconds"],
-        "certificate_seconds": summary["certificate_seconds"],
-        "labels": labels,
-        "strengths": strengths,
-        "components": components,
-        "lengths": lengths,
-        "directions": directions,
-        "centroids": np.ascontiguousarray(centroids, dtype=np.float64),
-        "energy": np.asarray(summary["energies"], dtype=float),
-        "refilled": summary["refilled_points"],
-        "relabelled": summary["points_nearer_to_another_cluster"],
-        "relative_error": summary["relative_error"],
-        "lower_bound": summary["lower_bound"],
-        "bound": summary["bound"],
-        "at_most_above_best": summary["at_most_above_best"],
-        "energy_share": summary["energy_share"],
-        "orthogonality_residual": summary["orthogonality_residual"],
-        "smallest_entry": summary["smallest_entry"],
-        "singular_values": np.asarray(summary["singular_values"], dtype=float),
-        "runs": [run],
-        "norm": norm,
-        "zero_points": summary["zero_points"],
-        "exception": None,
     }
+    fitted = _orthant.Fitted.of_result(asked, summary["start"], json.dumps(outcome), norm)
     n_features = len(labels) if of_features else components.shape[1]
     model.n_features_in_ = n_features
     model._set_fitted(fitted, np.empty((0, n_features)), None)
+    # Single iterations are not in the folder.
+    model.n_iter_ = summary["iterations"]
     if isinstance(model, SphericalKMeans) and summary["weighted_points"]:
         # The weights of the samples are not in the folder.
         model.inertia_ = float("nan")

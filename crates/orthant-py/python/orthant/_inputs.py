@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import math
+import mmap
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,6 +18,50 @@ import scipy.sparse as sp
 
 from . import _orthant
 from ._typing import MatrixLike
+
+
+class OnDisk:
+    """Samples that stay in a file: what the compiled part needs to stream them."""
+
+    def __init__(self, where: tuple[Any, ...], shape: tuple[int, int], dtype: Any) -> None:
+        self.where = where
+        self.shape = shape
+        self.dtype = np.dtype(dtype)
+
+
+def bytes_of(memory: int | str | None) -> int:
+    """A number of bytes: as it is, or as in "512M" and "4G"; 0 is the usual share of what is free."""
+    if memory is None:
+        return 0
+    units = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+    text = str(memory).strip().lower().removesuffix("b").removesuffix("i")
+    number, unit = (text[:-1], text[-1:]) if text[-1:].isalpha() else (text, "")
+    try:
+        size = int(float(number) * units[unit])
+    except (ValueError, KeyError):
+        size = 0
+    if size < 1:
+        raise ValueError(f"memory={memory!r}: a number of bytes is needed, as in 500_000_000, '512M' or '4G'.")
+    return size
+
+
+def on_disk(X: Any, memory: int | str | None) -> OnDisk | None:
+    """X as something to be streamed: a path, or a map of a file that is larger than the memory that may be used."""
+    if isinstance(X, (str, os.PathLike)):
+        most = bytes_of(memory)
+        samples, features, dtype, _ = _orthant.on_disk(X)
+        return OnDisk((os.fspath(X), most), (samples, features), dtype)
+    if not isinstance(X, np.memmap) or X.ndim != 2 or not isinstance(X.base, mmap.mmap):
+        return None
+    if not X.flags.c_contiguous or X.dtype.kind not in "fiub" or X.filename is None:
+        return None
+    free = _orthant.available_memory()
+    most = bytes_of(memory) or (None if free is None else free // 10 * 6)
+    if most is None or X.nbytes <= most:
+        return None
+    dtype = np.float32 if X.dtype == np.float32 else np.float64
+    where = (os.fspath(X.filename), int(X.offset), X.dtype.str, *X.shape, bytes_of(memory))
+    return OnDisk(where, X.shape, dtype)
 
 
 def in_memory(X: MatrixLike, name: str = "X") -> Any:
@@ -79,6 +125,8 @@ def _refuse(name: str, what: str, whole: str, instead: str | None) -> Any:
 
 def parts(points: Any) -> Any:
     """Points as the compiled part takes them: arrays as they are, CSR matrices by their parts."""
+    if isinstance(points, OnDisk):
+        return points.where
     if not sp.issparse(points):
         return points
     if not points.has_canonical_format:

@@ -84,8 +84,8 @@ class ONMF(Clustering):
         points) and "swaps" (of centroids), also as "em,moves". "best" has all of them.
 
     effort : {"quick", "normal", "thorough", "endless"}, default=None
-        Parameter of "best": how much work to put in; None is "normal". "endless" goes on until `time` is
-        over, or the callback or Ctrl-C ends it.
+        Parameter of "best": how much work to put in (endless: until the time is over or it is stopped); None is
+        "normal".
 
     time : float, default=None
         Seconds after which to end with the best so far. The result then depends on the machine. With
@@ -100,32 +100,35 @@ class ONMF(Clustering):
         overlap, such as groups of pixels or voxels, `labels_` has an entry for each feature, and there is
         no `predict`.
 
-    weighting : {"tf-idf", "unit", "cpm", "log1p"}, sequence of them or None, default=None
+    weighting : {"tf-idf", "unit", "cpm", "log1p", "variable"}, sequence of them or None, default=None
         What happens to X first, in order, also as "tf-idf,unit": rare features count more ("tf-idf"), every sample
         is divided by its norm ("unit") or made to sum to a million ("cpm"), entries become ``log(1 + x)``
-        ("log1p"). New samples are weighted by what was learned in the fit; factors and errors are of the weighted
-        data. The weighted data are a copy.
+        ("log1p"), only the 2000 features that vary the most for their size are kept ("variable"). New samples are
+        weighted by what was learned in the fit; factors and errors are of the weighted data. The weighted data are a
+        copy.
 
     alpha : float, default=None
-        Parameter of "onp-mf": the step of the multipliers; None is the paper's.
+        Parameter of "onp-mf": α₀, the step of the multipliers in the first iteration; None is 100.
 
     rho : float, default=None
-        Parameter of "onp-mf": the penalty; None is the paper's.
+        Parameter of "onp-mf": ρ₀, the penalty to begin with; None is 0.01.
 
     growth : float, default=None
-        Parameter of "onp-mf": the growth of the penalty; None is the paper's.
+        Parameter of "onp-mf": C, what the penalty is multiplied by in each iteration; None is 1.01.
 
     scale : float, default=None
-        Parameter of "onp-mf": the Frobenius norm that the data are treated as if they had; None is their own.
+        Parameter of "onp-mf": as if the data had this Frobenius norm (unless set: its own); None leaves it to
+        the method.
 
     floor : float, default=None
-        Parameter of "chnmf" and "o-pnmf": entries do not fall below it.
+        Parameter of "chnmf" and "o-pnmf": entries do not fall below this; None is 1e-16.
 
     rows : {"sum", "plain"}, default=None
-        Parameter of "chnmf": whether every row of V is divided by its sum in each iteration; None is "sum".
+        Parameter of "chnmf": divide every row of V by its sum in each iteration, or leave it plain; None is
+        "sum".
 
     smoothing : float, default=None
-        Parameter of "kl-onmf": what is added to the centroids in the loop, relative to their mean entry.
+        Parameter of "kl-onmf": what is added to the centroids, relative to their mean entry; None is 0.1.
 
     random_state : int, RandomState instance or None, default=0
         An int is the seed (the program's ``--seed``): the same data then give the same bits. None draws one.
@@ -133,6 +136,11 @@ class ONMF(Clustering):
     n_jobs : int, default=None
         Number of threads, at most one for each processor; None is all processors (or OMP_NUM_THREADS). The
         result does not depend on it.
+
+    memory : int or str, default=None
+        Bytes that may be used for data that stay on disk, as in "512M" or "4G"; None is six tenths of what is free. A
+        path (of a block folder, .npy, ENVI, .npz that is not compressed) is streamed, and so is a `numpy.memmap` that
+        is larger.
 
     verbose : int, default=0
         1 draws a bar.
@@ -266,6 +274,7 @@ class ONMF(Clustering):
         smoothing: float | None = None,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
+        memory: int | str | None = None,
         verbose: int = 0,
         callback: Callable[[dict[str, Any]], object] | None = None,
     ) -> None:
@@ -290,6 +299,7 @@ class ONMF(Clustering):
         self.smoothing = smoothing
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.memory = memory
         self.verbose = verbose
         self.callback = callback
 
@@ -323,9 +333,9 @@ class ONMF(Clustering):
             check_scalar(self.time, "time", numbers.Real, min_val=0, include_boundaries="neither")
         return self.time
 
-    def _set_fitted(self, fitted: dict[str, Any], X: Any, weights: Real | None) -> None:
+    def _set_fitted(self, fitted: _orthant.Fitted, X: Any, weights: Real | None) -> None:
         super()._set_fitted(fitted, X, weights)
-        self.n_relabelled_ = fitted["relabelled"]
+        self.n_relabelled_ = fitted.relabelled
 
     def fit(self: Self, X: MatrixLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the factors of X.

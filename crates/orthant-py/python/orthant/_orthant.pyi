@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 _Real = NDArray[np.float64] | NDArray[np.float32]
 _Indices = NDArray[np.int32] | NDArray[np.int64]
-#: A C-contiguous array, or ``(indptr, indices, data, n_features)`` of a canonical CSR matrix.
-_Samples = _Real | tuple[_Indices, _Indices, _Real, int]
+#: A C-contiguous array, ``(indptr, indices, data, n_features)`` of a canonical CSR matrix, data on disk (a path and the
+#: memory that may be used (0: the usual), or ``(path, offset, dtype, rows, columns, memory)``), or what workers hold.
+_Samples = _Real | tuple[_Indices, _Indices, _Real, int] | tuple[Any, ...] | Fleet
 _Rule = Literal["power", "cosine", "euclid", "kl"]
 
 class OrthantError(RuntimeError): ...
@@ -18,69 +19,92 @@ class OrthantError(RuntimeError): ...
 #: Its arguments are the entry as text, its row and its column.
 class EntryError(ValueError): ...
 
-class _Stage(TypedDict):
-    method: str
-    #: The method whose objective it lowers.
-    aim: str
-    #: The power of `scale` that the objective is to be divided by.
-    degree: int
-    #: Of the best partition when it had ended.
-    relative_error: float
-    stop: Literal["converged", "max-iterations", "cancelled", "out-of-time"]
-    objective: NDArray[np.float64]
-    residual: NDArray[np.float64]
+class BlockWriter:
+    def __init__(self, path: str | os.PathLike[str], *, force: bool = False) -> None: ...
+    def push(self, x: _Samples, *, target: Sequence[str] | None = None, names: Sequence[str] | None = None) -> None: ...
+    def finish(self, *, weights: Sequence[float] | None = None, feature_names: Sequence[str] | None = None) -> int: ...
+    def abandon(self) -> None: ...
 
-class _Run(TypedDict):
-    stages: list[_Stage]
-    objective: float
-    relative_error: float
-    negativity: float
-    orthogonality: float
-    labels: NDArray[np.int32] | NDArray[np.int16] | NDArray[np.int8]
+#: Samples, features, the kind of numbers, bytes in memory.
+def on_disk(path: str | os.PathLike[str]) -> tuple[int, int, str, int]: ...
+def available_memory() -> int | None: ...
 
-class _Fitted(TypedDict):
+class _Asked(TypedDict):
     method: str
-    values: list[tuple[str, float]]
-    start: str | None
-    n_init: int
+    k: int
+    values: Sequence[tuple[str, float]]
+    runs: int
     seed: int
-    polish: list[str]
+    polish: Sequence[str]
     time: float | None
     certificate: str
-    rule: _Rule
-    scale: float
-    objective: float
-    n_iter: int
-    stop: Literal["converged", "max-iterations", "cancelled", "out-of-time"]
-    converged: bool
-    best_run: int
-    seconds: float
-    certificate_seconds: float
-    labels: NDArray[np.int32]
+
+class Fitted:
+    """A job and its outcome, as the library has them. Factors and labels are handed out as new arrays."""
+
+    def __new__(cls, state: bytes) -> Fitted: ...
+    def __getnewargs__(self) -> tuple[bytes]: ...
+    @staticmethod
+    def of_result(asked: _Asked, start: str | None, outcome: str, norm: float) -> Fitted: ...
+    @property
+    def norm(self) -> float: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def stop(self) -> Literal["converged", "max-iterations", "cancelled", "out-of-time"]: ...
+    @property
+    def converged(self) -> bool: ...
+    @property
+    def n_iter(self) -> int: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def best_run(self) -> int: ...
+    @property
+    def relabelled(self) -> int: ...
+    @property
+    def relative_error(self) -> float: ...
+    @property
+    def lower_bound(self) -> float: ...
+    @property
+    def bound(self) -> Literal["singular", "dual", "dual-of-groups"]: ...
+    @property
+    def at_most_above_best(self) -> float | None: ...
+    @property
+    def energy_share(self) -> float: ...
+    @property
+    def labels(self) -> NDArray[np.int32]: ...
     #: The one nonzero of each point's column of V.
-    strengths: NDArray[np.float64]
+    @property
+    def strengths(self) -> NDArray[np.float64]: ...
     #: k x features: U, the unit directions, and what new points are compared with.
-    components: NDArray[np.float64]
-    directions: NDArray[np.float64]
-    centroids: NDArray[np.float64]
+    @property
+    def components(self) -> NDArray[np.float64]: ...
+    @property
+    def directions(self) -> NDArray[np.float64]: ...
+    @property
+    def centroids(self) -> NDArray[np.float64]: ...
     #: Of the columns of U.
-    lengths: NDArray[np.float64]
-    energy: NDArray[np.float64]
-    refilled: list[int]
-    relabelled: int
-    relative_error: float
-    lower_bound: float
-    bound: Literal["singular", "dual", "dual-of-groups"]
-    at_most_above_best: float | None
-    energy_share: float
-    orthogonality_residual: float
-    smallest_entry: float
-    singular_values: NDArray[np.float64]
-    runs: list[_Run]
-    norm: float
-    zero_points: int
-    #: What ended the fit early, to be raised once the rest is stored.
-    exception: BaseException | None
+    @property
+    def lengths(self) -> NDArray[np.float64]: ...
+    @property
+    def energy(self) -> NDArray[np.float64]: ...
+    @property
+    def runs(self) -> list[dict[str, Any]]: ...
+    @property
+    def history(self) -> list[dict[str, Any]]: ...
+    def without_samples(self) -> Fitted: ...
+    def predict(self, x: _Samples, *, signed: bool, threads: int = 1) -> NDArray[np.int32]: ...
+    def transform(
+        self,
+        x: _Samples,
+        *,
+        signed: bool,
+        weights: NDArray[np.float64] | None = None,
+        threads: int = 1,
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64], float]: ...
 
 class _Parameter(TypedDict):
     key: str
@@ -129,34 +153,19 @@ def methods() -> list[_Method]: ...
 def starts() -> list[tuple[str, str]]: ...
 def fit(
     x: _Samples,
-    k: int,
-    method: str,
+    asked: _Asked,
     *,
-    values: Sequence[tuple[str, float]],
     start: str | None = None,
     labels: NDArray[np.int32] | None = None,
     centroids: NDArray[np.float64] | None = None,
-    runs: int = 1,
-    seed: int = 0,
-    polish: Sequence[str] = (),
-    time: float | None = None,
-    certificate: str = "singular",
     weights: NDArray[np.float64] | None = None,
     threads: int = 1,
     watch: Callable[[dict[str, Any]], object] | None = None,
     interval: float = 0.0,
-) -> _Fitted: ...
-def apply(
-    x: _Samples,
-    centroids: NDArray[np.float64],
-    rule: str,
-    *,
-    signed: bool,
-    directions: NDArray[np.float64] | None = None,
-    lengths: NDArray[np.float64] | None = None,
-    weights: NDArray[np.float64] | None = None,
-    threads: int = 1,
-) -> tuple[NDArray[np.int32], NDArray[np.float64], float]: ...
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 30.0,
+) -> tuple[Fitted, BaseException | None]: ...
+def centroids_of_file(rule: str, file: str, read: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def angles(
     x: _Samples,
     centroids: NDArray[np.float64],
@@ -172,18 +181,36 @@ def read(
     variable: str | None = None,
     single_precision: bool | None = None,
     header: bool | None = None,
+    id: str | None = None,
+    truth: str | None = None,
+    text: str | None = None,
+    drop: Sequence[str] = (),
 ) -> _File: ...
 def weigh(
     x: _Samples, steps: Sequence[str], learned: Sequence[Sequence[float] | None] | None = None
 ) -> tuple[Any, list[list[float] | None]]: ...
 def report(
     x: _Samples,
-    fitted: _Fitted,
+    fitted: Fitted,
     about: dict[str, Any],
     *,
     weights: NDArray[np.float64] | None = None,
     threads: int = 1,
 ) -> str: ...
+class _Cluster(TypedDict):
+    top: list[tuple[int, float]]
+    markers: list[tuple[int, float, float, float]]
+    typical: list[tuple[int, float]]
+
+class _Findings(TypedDict):
+    clusters: list[_Cluster]
+    margins: NDArray[np.float64]
+    second: NDArray[np.int32]
+
+def findings(
+    x: _Samples, fitted: Fitted, *, weights: NDArray[np.float64] | None = None, threads: int = 1
+) -> _Findings: ...
+
 class _Advice(TypedDict):
     answer: Literal["k-means", "spherical-k-means", "onmf", "kl-onmf", "undecided"]
     #: What to give to `orthant.ONMF` or the program; None where the data do not decide.
@@ -253,3 +280,23 @@ def scene(
     columns: bool = False,
 ) -> _Made: ...
 def scores(truth: NDArray[np.int64], labels: NDArray[np.int32]) -> dict[str, float]: ...
+
+#: The shards that a worker has of one fit.
+class Holder:
+    def __new__(cls, threads: int) -> Holder: ...
+    def load(self, spec: bytes, first: int, x: _Samples) -> bytes: ...
+    def load_folder(self, spec: bytes, path: str | os.PathLike[str]) -> bytes: ...
+    def answer(self, order: bytes, inputs: Sequence[bytes]) -> bytes: ...
+    def unload(self, spec: bytes) -> None: ...
+    def __len__(self) -> int: ...
+    @staticmethod
+    def not_loaded(spec: bytes) -> bytes: ...
+
+#: Samples that workers hold: the way to them, and their shape.
+class Fleet:
+    def __new__(
+        cls, transport: object, n_samples: int, n_features: int, *, nonzeros: int, single: bool, sparse: bool
+    ) -> Fleet: ...
+
+#: Samples, features, stored entries, whether in float32, whether sparse, and weights of a block folder.
+def folder(path: str | os.PathLike[str]) -> tuple[int, int, int, bool, bool, list[float] | None]: ...

@@ -45,7 +45,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
     certificate : {"singular", "quick", "thorough"}, default="singular"
         Work on `lower_bound_`, as in `ONMF`.
 
-    weighting : {"tf-idf", "unit", "cpm", "log1p"}, sequence of them or None, default=None
+    weighting : {"tf-idf", "unit", "cpm", "log1p", "variable"}, sequence of them or None, default=None
         What happens to X first, as in `ONMF`.
 
     random_state : int, RandomState instance or None, default=0
@@ -54,6 +54,11 @@ class SphericalKMeans(ClusterMixin, Clustering):
     n_jobs : int, default=None
         Number of threads, at most one for each processor; None is all processors (or OMP_NUM_THREADS). The
         result does not depend on it.
+
+    memory : int or str, default=None
+        Bytes that may be used for data that stay on disk, as in "512M" or "4G"; None is six tenths of what is free. A
+        path (of a block folder, .npy, ENVI, .npz that is not compressed) is streamed, and so is a `numpy.memmap` that
+        is larger.
 
     verbose : int, default=0
         1 draws a bar.
@@ -145,6 +150,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
         weighting: Weighting | str | Sequence[Weighting] | None = None,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
+        memory: int | str | None = None,
         verbose: int = 0,
         callback: Callable[[dict[str, Any]], object] | None = None,
     ) -> None:
@@ -156,6 +162,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
         self.weighting = weighting
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.memory = memory
         self.verbose = verbose
         self.callback = callback
 
@@ -165,13 +172,13 @@ class SphericalKMeans(ClusterMixin, Clustering):
         return "spherical-k-means"
 
     def _centers(self) -> Real:
-        return self._fitted["centroids"]
+        return self._fitted.centroids
 
-    def _set_fitted(self, fitted: dict[str, Any], X: Any, weights: Real | None) -> None:
+    def _set_fitted(self, fitted: _orthant.Fitted, X: Any, weights: Real | None) -> None:
         super()._set_fitted(fitted, X, weights)
         has = self.labels_ >= 0
         total = np.count_nonzero(has) if weights is None else weights[has].sum()
-        self.inertia_ = max(0.0, float(total) - fitted["objective"])
+        self.inertia_ = max(0.0, float(total) - fitted.objective)
 
     def fit(self: Self, X: MatrixLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the clusters of X.
@@ -284,5 +291,5 @@ class SphericalKMeans(ClusterMixin, Clustering):
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         with self._named_entries():
             return -_orthant.angles(
-                parts(self._weighted(X)), self._fitted["centroids"], weights=weights, threads=threads(self.n_jobs)
+                parts(self._weighted(X)), self._fitted.centroids, weights=weights, threads=threads(self.n_jobs)
             )

@@ -21,7 +21,7 @@ Effort: TypeAlias = Literal["quick", "normal", "thorough", "endless"]
 Method: TypeAlias = Literal["best", "onp-mf", "em-onmf", "kl-onmf", "chnmf", "o-pnmf"]
 Start: TypeAlias = Literal["auto", "random", "residual", "svd", "nndsvd"]
 Polish: TypeAlias = Literal["em", "moves", "swaps"]
-Weighting: TypeAlias = Literal["tf-idf", "unit", "cpm", "log1p"]
+Weighting: TypeAlias = Literal["tf-idf", "unit", "cpm", "log1p", "variable"]
 Rows: TypeAlias = Literal["sum", "plain"]
 Scan: TypeAlias = Literal["C", "F"]
 

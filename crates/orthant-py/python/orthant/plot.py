@@ -127,9 +127,9 @@ class ClusterMapDisplay:
             raise ValueError(f"an image of shape {tuple(shape)} does not have {model.labels_.size} pixels")
         if order not in ("C", "F"):
             raise ValueError(f"order must be 'C' or 'F', got {order!r}.")
-        lengths = model._fitted["lengths"]
+        lengths = model._fitted.lengths
         # In units of the strongest cluster, whatever the data's.
-        strengths = model._fitted["strengths"] * (lengths / lengths.max())[model.labels_]
+        strengths = model._fitted.strengths * (lengths / lengths.max())[model.labels_]
         labels, strengths = (array.reshape(shape, order=order) for array in (model.labels_, strengths))
         return cls(labels, strengths, _names(names, len(lengths))).plot(**options)
 

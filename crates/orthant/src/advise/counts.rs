@@ -54,7 +54,7 @@ pub(super) fn are_counts(data: &dyn Data) -> Result<bool> {
 }
 
 /// Measures the noise of counts around the clusters of KL-ONMF; `sums` (features × k) are those of the points, in
-/// the data's own units.
+/// any units.
 pub(super) fn measure(data: &dyn Data, sums: &Mat, labels: &[usize]) -> Result<Option<Counts>> {
     const LOWEST: i32 = -14;
     let scale = data.facts().scale;

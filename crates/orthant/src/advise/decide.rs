@@ -8,9 +8,9 @@ pub const SAME: f64 = 0.97;
 pub const NARROW: f64 = 0.25;
 /// Strengths that vary less than this cannot tell how noise depends on them.
 pub const CONSTANT: f64 = 0.1;
-/// Centres and directions must differ by so many standard errors of the mean log-density,
+/// Centres and directions must differ by so many standard errors of the mean log-density.
 const APART: f64 = 1.0;
-/// the two laws of noise by so many: they have equally many parameters, and either is as good a guess before.
+/// The two laws of noise must differ by so many: they have equally many parameters, and either is as good a guess before.
 const CLEAR: f64 = 0.25;
 /// By so many each must be better, if the clusters are the same whatever is used.
 const TELLING: f64 = 3.0;

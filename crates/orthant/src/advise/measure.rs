@@ -1,10 +1,9 @@
 //! What the points say about the models' clusters: strengths, noise across, how it depends on the strength.
 
-use rand::RngExt;
-
 use super::likelihood::Seen;
 use crate::error::Result;
 use crate::matrix::{Data, Mat};
+use crate::random::below;
 use crate::start::Stream;
 
 /// Points in coordinates along and across the direction of their cluster.
@@ -70,9 +69,9 @@ pub(super) fn dimensions(
     let (mut sum, mut count) = (0.0, 0usize);
     let mut spread_out = vec![0.0; features];
     for _ in 0..PAIRS {
-        let first = random.random_range(0..labels.len());
+        let first = below(&mut random, labels.len());
         let own = &members[labels[first]];
-        let second = own[random.random_range(0..own.len())];
+        let second = own[below(&mut random, own.len())];
         let lengths2 = polar.across2[first] * polar.across2[second];
         if first == second || lengths2 <= 0.0 {
             continue;

@@ -32,7 +32,8 @@ use crate::algorithms::{Method, method};
 use crate::choose_k::{ChooseK, choose_k};
 use crate::error::Result;
 use crate::evaluate::{Confusion, best_matching};
-use crate::matrix::{Data, Rule};
+use crate::matrix::Data;
+use crate::matrix::passes::SumOfLabels;
 use crate::prepare::Problem;
 use crate::resample::{agreement, fit, sample, stability, usable};
 use crate::run::Observer;
@@ -295,19 +296,22 @@ fn fit_and_measure(data: &dyn Data, k: usize, ask: &Advise, observer: &mut dyn O
     let mut models = vec![];
     let mut known = None;
     for (model, labels, solution) in fits {
-        let densities = match model.method().rule {
-            Rule::Euclid => {
+        let densities = match model {
+            Model::KMeans => {
                 let centres = solution.centroids.clone().map(|x| x * scale);
                 likelihood::centres(&measure::see(data, &centres, false, &labels)?, dimensions + 1.0)
             }
-            Rule::Cosine => likelihood::directions(
+            Model::SphericalKMeans => likelihood::directions(
                 &measure::see(data, &solution.centroids, true, &labels)?,
                 dimensions,
                 1.0,
             ),
-            Rule::Power => likelihood::directions(&along, dimensions, 0.0),
-            Rule::Kl => {
-                known = counts::measure(data, &solution.centroids, &labels)?;
+            Model::Onmf => likelihood::directions(&along, dimensions, 0.0),
+            Model::KlOnmf => {
+                let mut slots = data.slots()?;
+                slots.set_labels(0, &solution.labels)?;
+                let pass = SumOfLabels { k, rule: model.method().rule, run: 0 };
+                known = counts::measure(data, &slots.sweep(&pass)?.1, &labels)?;
                 vec![]
             }
         };

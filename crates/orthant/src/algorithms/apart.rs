@@ -11,9 +11,9 @@ use crate::run::{Conclusion, Progress, State};
 use crate::saved::Saved;
 use crate::start::{Start, Stream};
 
-/// At most so many iterations of a run at a time,
+/// At most so many iterations of a run at a time.
 const MOST: usize = 8;
-/// and no more multiplications than this unless a single iteration has more: an observer waits for them.
+/// No more multiplications than this at a time, unless a single iteration has more: an observer waits for them.
 const WORK: usize = 1 << 27;
 
 /// Whether runs are faster apart than side by side in the same passes.
@@ -67,6 +67,9 @@ impl<M: Model> State for Apart<'_, M> {
             let mut steps = vec![];
             while steps.len() < most && !steps.last().is_some_and(|p: &Progress| p.converged) {
                 steps.extend(run.step(&[0])?);
+                if run.stop_is_asked() {
+                    break;
+                }
             }
             if steps.last().is_some_and(|p| p.converged) {
                 run.forget(0)?;

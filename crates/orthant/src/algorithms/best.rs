@@ -10,10 +10,12 @@
 //! The work is counted, not timed: the result depends on the data, k, the effort and the seed alone. At normal effort
 //! it is less than that of the published schedule of ONP-MF, which takes 2000 to 2700 iterations.
 
+use super::at_scale::AtScale;
 use super::em_onmf::{Directions, EmOnmf};
 use super::improve::{Moves, Patience, Polish, Swaps};
 use super::lloyd::Lloyd;
-use super::{Algorithm, OnpMf, Setting, method};
+use super::parameters::{Field, declare, named, whole};
+use super::{Algorithm, ONMF, OnpMf};
 use crate::error::Result;
 use crate::matrix::Mat;
 use crate::prepare::Problem;
@@ -26,6 +28,7 @@ use crate::told::told;
 
 /// How much work to put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+#[non_exhaustive]
 pub enum Effort {
     /// Two continuations, a few starts, moves.
     Quick,
@@ -37,25 +40,37 @@ pub enum Effort {
     Endless,
 }
 
-/// Their names, in order.
-pub const EFFORTS: &[&str] = &["quick", "normal", "thorough", "endless"];
+impl Effort {
+    /// Their names, in order.
+    pub const NAMES: &[&str] = &["quick", "normal", "thorough", "endless"];
+}
 
-/// `best` with its parameters.
-#[derive(Debug, Clone, Copy)]
-pub struct Best {
-    /// How much work to put in.
-    pub effort: Effort,
-    /// Stop after this many iterations of all stages, where given.
-    pub max_iterations: Option<usize>,
+impl Field for Effort {
+    fn from_number(number: f64) -> Self {
+        [Effort::Quick, Effort::Normal, Effort::Thorough, Effort::Endless][number as usize]
+    }
+    fn number(self) -> f64 {
+        self as usize as f64
+    }
+}
+
+declare! {
+    name: "best",
+    title: "best",
+    summary: "several continuations and starts, each polished, then moves and swaps on the best of them",
+    starts: &["svd"],
+    ..ONMF;
+
+    /// `best` with its parameters.
+    pub struct Best {
+        /// how much work to put in (endless: until the time is over or it is stopped)
+        effort: Effort = named(Effort::Normal as usize, Effort::NAMES),
+        /// stop after this many iterations (of all stages; unless set: no limit)
+        max_iterations: Option<usize> = whole(f64::NAN, 1.0),
+    }
 }
 
 impl Best {
-    pub(super) fn from_setting(s: &Setting) -> Self {
-        let efforts = [Effort::Quick, Effort::Normal, Effort::Thorough, Effort::Endless];
-        let max_iterations = s.given("max-iterations").map(|x| x as usize);
-        Best { effort: efforts[s.get("effort") as usize], max_iterations }
-    }
-
     /// The stages, in order.
     fn plan(self, start: &Start, k: usize) -> Vec<Step> {
         let mut plan = vec![];
@@ -207,6 +222,9 @@ impl Algorithm for Best {
     ) -> Result<Box<dyn State + 'a>> {
         start.check(problem)?;
         assert_eq!(streams.len(), 1, "the table says that runs of best are not batched");
+        if let Some(size) = problem.data.fits() {
+            return Ok(Box::new(AtScale::begin(*self, problem, start, streams[0], size)?));
+        }
         Ok(Box::new(BestState {
             problem,
             start: start.clone(),
@@ -222,6 +240,10 @@ impl Algorithm for Best {
 
     fn max_iterations(&self, _start: &Start) -> usize {
         self.max_iterations.unwrap_or(usize::MAX)
+    }
+
+    fn arrays(&self) -> usize {
+        3
     }
 }
 
@@ -279,17 +301,15 @@ impl<'a> BestState<'a> {
                 active = (0..runs).collect();
                 (self.kicks(labels(), runs)?, em.max_iterations)
             }
-            Step::Em => {
-                Polish::Em.begin(problem, method("em-onmf")?, labels(), &from().directions, self.stream(0))?
-            }
+            Step::Em => Polish::Em.begin(problem, &em, labels(), &from().directions, self.stream(0))?,
         };
         Ok(Part { state, active, limit, iteration: 0, polishing: false, origin })
     }
 
     /// EM from where a continuation has ended.
     fn polish(&self, labels: &[i32], directions: &Mat) -> Result<Part<'a>> {
-        let em = method("em-onmf")?;
-        let (state, limit) = Polish::Em.begin(self.problem, em, labels, directions, self.stream(0))?;
+        let em = EmOnmf::default();
+        let (state, limit) = Polish::Em.begin(self.problem, &em, labels, directions, self.stream(0))?;
         Ok(Part { state, active: vec![0], limit, iteration: 0, polishing: true, origin: None })
     }
 
@@ -307,8 +327,14 @@ impl<'a> BestState<'a> {
         }
         let all: Vec<usize> = (0..runs).collect();
         let guess = Mat::zeros(self.problem.data.shape().features, k);
-        let found =
-            dominant_within(self.problem.data, &mut *slots, &all, &vec![&guess; runs], VECTOR_TOLERANCE)?;
+        let found = dominant_within(
+            self.problem.data,
+            &mut *slots,
+            &all,
+            &vec![&guess; runs],
+            VECTOR_TOLERANCE,
+            &|| self.problem.is_to_stop(),
+        )?;
         let starts = found.into_iter().map(|found| found.u).zip(generators);
         Ok(Box::new(Lloyd::from_centroids(Directions, self.problem, starts.collect())?))
     }

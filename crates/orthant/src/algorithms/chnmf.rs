@@ -10,8 +10,9 @@
 //! that the latter prints for the SVD start (docs/learned.md). `rows = plain` leaves the division out; V then has its scale inverted by
 //! every V step, and U makes up for it.
 
-use super::multiplicative::{Limits, begin, conclude};
-use super::{Algorithm, Setting};
+use super::multiplicative::{begin, conclude, most};
+use super::parameters::{Field, declare, named, real, whole};
+use super::{Algorithm, ONMF};
 use crate::error::Result;
 use crate::matrix::passes::{Multiply, Products};
 use crate::matrix::{Mat, Slot, Slots};
@@ -21,23 +22,49 @@ use crate::run::{Conclusion, Progress, State};
 use crate::saved::Saved;
 use crate::start::{Start, Stream};
 
-/// What becomes of the rows of V in every iteration, by the number of its setting.
-pub(super) const ROWS: &[&str] = &["sum", "plain"];
-
 /// The least `‖M − UV‖²/‖M‖²` that is told from rounding, as a difference of sums of the size of `‖M‖²`.
 const LEAST: f64 = 1e-14;
 
-/// CHNMF with its parameters.
-#[derive(Debug, Clone, Copy)]
-pub struct Chnmf {
-    limits: Limits,
-    /// Whether rows of V are divided by their sums.
-    divides: bool,
+declare! {
+    name: "chnmf",
+    title: "CHNMF",
+    summary: "multiplicative updates along the Stiefel manifold (Choi 2008); labels by V_ij·‖uᵢ‖₁",
+    starts: &["random", "nndsvd"],
+    ..ONMF;
+
+    /// CHNMF with its parameters.
+    pub struct Chnmf {
+        /// stop when the error changes by less, relative to what it was
+        tolerance: f64 = real(2e-9, 0.0, 1.0),
+        /// stop after this many iterations (5000; 20000 from an SVD start)
+        max_iterations: Option<usize> = whole(f64::NAN, 1.0),
+        /// entries do not fall below this
+        floor: f64 = real(1e-16, 0.0, 1.0),
+        /// divide every row of V by its sum in each iteration, or leave it plain
+        rows: Rows = named(Rows::Sum as usize, Rows::NAMES),
+    }
 }
 
-impl Chnmf {
-    pub(super) fn from_setting(s: &Setting) -> Self {
-        Chnmf { limits: Limits::from_setting(s), divides: ROWS[s.get("rows") as usize] == "sum" }
+/// What becomes of the rows of V in every iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rows {
+    /// They are divided by their sums.
+    Sum,
+    /// Nothing.
+    Plain,
+}
+
+impl Rows {
+    const NAMES: &[&str] = &["sum", "plain"];
+}
+
+impl Field for Rows {
+    fn from_number(number: f64) -> Self {
+        [Rows::Sum, Rows::Plain][number as usize]
+    }
+    fn number(self) -> f64 {
+        self as usize as f64
     }
 }
 
@@ -79,7 +106,11 @@ impl Algorithm for Chnmf {
     }
 
     fn max_iterations(&self, start: &Start) -> usize {
-        self.limits.max_iterations(start)
+        most(self.max_iterations, start)
+    }
+
+    fn arrays(&self) -> usize {
+        1
     }
 }
 
@@ -93,13 +124,13 @@ impl ChState<'_> {
 
 impl State for ChState<'_> {
     fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
-        let floor = self.method.limits.floor;
+        let floor = self.method.floor;
         // V ← V ∘ UᵀM / (V·MᵀU·V), with the k × k matrix V·MᵀU = (MVᵀ)ᵀU of the old V.
         let q = self.mvt.transpose_times(&self.u);
         let pass = Multiply::new(self.u.clone(), &q, self.factors.clone(), floor);
         let (new, mvt) = self.slots.sweep(&pass)?;
         (self.mvt, self.vvt) = (mvt, new.vvt);
-        if self.method.divides {
+        if self.method.rows == Rows::Sum {
             // V itself is divided in the next pass.
             self.factors =
                 new.row_sums.0.iter().map(|&sum| if sum > 0.0 { 1.0 / sum } else { 1.0 }).collect();
@@ -120,7 +151,7 @@ impl State for ChState<'_> {
         let error = (objective / self.problem.facts().norm2).max(LEAST).sqrt();
         let residual = (error / self.error - 1.0).abs();
         self.error = error;
-        Ok(vec![Progress { objective, residual, converged: residual < self.method.limits.tolerance }])
+        Ok(vec![Progress { objective, residual, converged: residual < self.method.tolerance }])
     }
 
     fn conclude(&mut self, _run: usize) -> Result<Conclusion> {

@@ -11,24 +11,27 @@
 //! no more than the last time.
 
 use super::lloyd::{Lloyd, Model};
-use super::{Algorithm, apart};
+use super::parameters::{declare, whole};
+use super::{Algorithm, ONMF, apart};
 use crate::error::Result;
-use crate::matrix::{Mat, Rule, Slots};
+use crate::matrix::{Mat, Rule, Slots, rule};
 use crate::prepare::Problem;
 use crate::run::State;
 use crate::singular::dominant_within;
 use crate::start::{Start, Stream};
 
-/// EM-ONMF with its parameters.
-#[derive(Debug, Clone, Copy)]
-pub struct EmOnmf {
-    /// Stop after this many iterations.
-    pub max_iterations: usize,
-}
+declare! {
+    name: "em-onmf",
+    title: "EM-ONMF",
+    summary: "assign points to directions, directions are dominant singular vectors (Alg. 1 of the paper)",
+    batched: true,
+    starts: &["random", "residual"],
+    ..ONMF;
 
-impl Default for EmOnmf {
-    fn default() -> Self {
-        EmOnmf { max_iterations: 100 }
+    /// EM-ONMF with its parameters.
+    pub struct EmOnmf {
+        /// stop after this many iterations
+        max_iterations: usize = whole(100.0, 1.0),
     }
 }
 
@@ -39,10 +42,8 @@ const EXACT: f64 = 1e-7;
 pub(super) struct Directions;
 
 impl Model for Directions {
-    const RULE: Rule = Rule::Power;
-
-    fn centroids(&self, sums: Mat, _weight: &[f64]) -> Mat {
-        sums.with_unit_columns()
+    fn rule(&self) -> Rule {
+        rule::Power.into()
     }
 
     fn objective(&self, problem: &Problem, value: f64) -> f64 {
@@ -57,7 +58,7 @@ impl Model for Directions {
         runs: &[usize],
         guesses: &[&Mat],
     ) -> Result<Option<Vec<Mat>>> {
-        let found = dominant_within(problem.data, slots, runs, guesses, EXACT)?;
+        let found = dominant_within(problem.data, slots, runs, guesses, EXACT, &|| problem.is_to_stop())?;
         Ok(Some(found.into_iter().map(|found| found.u).collect()))
     }
 }

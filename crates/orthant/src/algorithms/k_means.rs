@@ -3,34 +3,40 @@
 //! Problem: `min Σᵢ Σ_{j∈πᵢ} ‖mⱼ − cᵢ‖²`. Updates: the nearest centre; `cᵢ` = mean of its points.
 //! Cost of an iteration: one pass over M. Data of any sign; a zero point is a point like any other.
 
+use super::improve::Swaps;
 use super::lloyd::Model;
-use super::{Algorithm, apart};
+use super::parameters::{declare, whole};
+use super::{Algorithm, ONMF, apart};
 use crate::error::Result;
-use crate::matrix::{Mat, Rule};
+use crate::matrix::{Rule, rule};
 use crate::prepare::Problem;
 use crate::run::State;
 use crate::start::{Start, Stream};
 
-/// k-means with its parameters.
-#[derive(Debug, Clone, Copy)]
-pub struct KMeans {
-    /// Stop after this many iterations.
-    pub max_iterations: usize,
+declare! {
+    name: "k-means",
+    title: "k-means",
+    summary: "Lloyd's algorithm: the nearest centre by Euclidean distance",
+    signed: true,
+    batched: true,
+    starts: &["random", "residual"],
+    objective: "inertia",
+    rule: Rule::Euclid(rule::Euclid),
+    ..ONMF;
+
+    /// k-means with its parameters.
+    pub struct KMeans {
+        /// stop after this many iterations
+        max_iterations: usize = whole(300.0, 1.0),
+    }
 }
 
 #[derive(Clone)]
-pub(super) struct Means;
+struct Means;
 
 impl Model for Means {
-    const RULE: Rule = Rule::Euclid;
-
-    fn centroids(&self, mut sums: Mat, weight: &[f64]) -> Mat {
-        sums.scale_columns(&weight.iter().map(|w| if *w > 0.0 { 1.0 / w } else { 0.0 }).collect::<Vec<_>>());
-        sums
-    }
-
-    fn of_points(&self, points: Mat) -> Mat {
-        points
+    fn rule(&self) -> Rule {
+        rule::Euclid.into()
     }
 
     fn objective(&self, _problem: &Problem, value: f64) -> f64 {
@@ -50,5 +56,18 @@ impl Algorithm for KMeans {
 
     fn max_iterations(&self, _start: &Start) -> usize {
         self.max_iterations
+    }
+
+    fn rule(&self) -> Rule {
+        Means.rule()
+    }
+
+    fn swaps<'a>(
+        &self,
+        problem: &'a Problem<'a>,
+        labels: &[i32],
+        stream: Stream,
+    ) -> Result<Box<dyn State + 'a>> {
+        Ok(Box::new(Swaps::of_labels(Means, problem, labels, stream)?))
     }
 }

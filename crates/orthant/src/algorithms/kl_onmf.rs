@@ -13,81 +13,48 @@
 
 use rand_chacha::ChaCha8Rng;
 
+use super::improve::Swaps;
 use super::lloyd::{Lloyd, Model};
+use super::parameters::{declare, real, whole};
 use super::spherical_k_means::Cosines;
-use super::{Algorithm, apart};
+use super::{Algorithm, ONMF, apart};
 use crate::error::Result;
 use crate::matrix::passes::SumOfLabels;
-use crate::matrix::{Mat, Rule, Slots, threads};
+use crate::matrix::{Mat, Rule, Slots, rule, threads};
 use crate::prepare::Problem;
 use crate::run::State;
 use crate::start::{Start, Stream};
 
-/// KL-ONMF with its parameters.
-#[derive(Debug, Clone, Copy)]
-pub struct KlOnmf {
-    /// Stop after this many iterations.
-    pub max_iterations: usize,
-    /// What is added to the centroids in the loop, relative to their mean entry.
-    pub smoothing: f64,
+declare! {
+    name: "kl-onmf",
+    title: "KL-ONMF",
+    summary: "ONMF with the Kullback–Leibler divergence, for counts: a hard mixture of multinomials",
+    batched: true,
+    starts: &["random", "residual"],
+    objective: "D_KL(M | UV)",
+    degree: 1,
+    rule: Rule::Kl(rule::Kl::USUAL),
+    ..ONMF;
+
+    /// KL-ONMF with its parameters.
+    pub struct KlOnmf {
+        /// stop after this many iterations
+        max_iterations: usize = whole(100.0, 1.0),
+        /// what is added to the centroids, relative to their mean entry
+        smoothing: f64 = real(rule::Kl::USUAL.smoothing, 1e-12, 1e6),
+    }
 }
 
 #[derive(Clone)]
-pub(super) struct Multinomials {
+struct Multinomials {
     /// `Σ w·Σ m log(m/Σm)`: the divergence is this less `Σ w·mᵀ log u`.
     information: f64,
-    smoothing: f64,
-}
-
-impl Multinomials {
-    pub(super) fn new(problem: &Problem, smoothing: f64) -> Result<Self> {
-        Ok(Multinomials { information: problem.information()?, smoothing })
-    }
-}
-
-/// What is added to the centroids unless said otherwise, relative to their mean entry.
-pub(crate) const SMOOTHING: f64 = 0.1;
-
-/// Logarithms of the clusters' sums as distributions, after adding `smoothing` times their mean entry to all; a
-/// zero column becomes uniform. As the mean is over all clusters, small ones are smoothed more than large ones.
-pub(crate) fn logarithms(mut sums: Mat, smoothing: f64) -> Mat {
-    let mut totals = vec![0.0; sums.cols];
-    // A feature that no point has is none: it must not change the mean.
-    let mut used = 0;
-    for row in sums.data.chunks_exact(sums.cols.max(1)) {
-        totals.iter_mut().zip(row).for_each(|(total, x)| *total += x);
-        used += usize::from(row.iter().any(|x| *x > 0.0));
-    }
-    let mean = totals.iter().sum::<f64>() / (used.max(1) * sums.cols) as f64;
-    let added = if mean > 0.0 { smoothing * mean } else { 1.0 };
-    let whole: Vec<f64> = totals.iter().map(|total| total + added * used.max(1) as f64).collect();
-    // Most words are missing from most clusters: one logarithm for each cluster serves them all.
-    let absent: Vec<f64> = whole.iter().map(|whole| (added / whole).ln()).collect();
-    for row in sums.data.chunks_exact_mut(sums.cols.max(1)) {
-        for ((x, whole), absent) in row.iter_mut().zip(&whole).zip(&absent) {
-            *x = if *x > 0.0 { ((*x + added) / whole).ln() } else { *absent };
-        }
-    }
-    sums
+    rule: rule::Kl,
 }
 
 impl Model for Multinomials {
-    const RULE: Rule = Rule::Kl;
-
-    fn centroids(&self, sums: Mat, _weight: &[f64]) -> Mat {
-        logarithms(sums, self.smoothing)
-    }
-
-    fn of_points(&self, mut points: Mat) -> Mat {
-        // Long and short points alike.
-        let totals = (0..points.cols).map(|i| points.column(i).iter().sum::<f64>());
-        let inverse: Vec<f64> = totals.map(|total| if total > 0.0 { 1.0 / total } else { 0.0 }).collect();
-        points.scale_columns(&inverse);
-        logarithms(points, self.smoothing)
-    }
-
-    fn directions(&self, centroids: &Mat) -> Mat {
-        centroids.clone().map(f64::exp)
+    fn rule(&self) -> Rule {
+        self.rule.into()
     }
 
     fn objective(&self, _problem: &Problem, value: f64) -> f64 {
@@ -95,7 +62,7 @@ impl Model for Multinomials {
     }
 
     fn final_objective(&self, problem: &Problem, slots: &mut dyn Slots, run: usize) -> Result<Option<f64>> {
-        let sums = slots.sweep(&SumOfLabels { k: problem.k, rule: Rule::Kl, run })?.1;
+        let sums = slots.sweep(&SumOfLabels { k: problem.k, rule: self.rule.into(), run })?.1;
         // Σ_{j∈πᵢ} mⱼᵀ log uᵢ = Σ_f s log(s/Σs) for the cluster's sum s.
         let log = |x: f64| if x > 0.0 { x * x.ln() } else { 0.0 };
         let explained: f64 = (0..sums.cols)
@@ -109,6 +76,10 @@ impl Model for Multinomials {
 }
 
 impl KlOnmf {
+    fn model(&self, problem: &Problem) -> Result<Multinomials> {
+        Ok(Multinomials { information: problem.information()?, rule: rule::Kl { smoothing: self.smoothing } })
+    }
+
     /// Runs side by side.
     fn begin_runs<'a>(
         &self,
@@ -129,14 +100,15 @@ impl KlOnmf {
                 Lloyd::begin(Cosines, problem, start, streams)?.into_slots(steps)?
             }
         };
-        let model = Multinomials::new(problem, self.smoothing)?;
+        let model = self.model(problem)?;
+        let rule = model.rule();
         let mut runs: Vec<(Mat, ChaCha8Rng)> = vec![];
         for (run, stream) in streams.iter().enumerate() {
             let mut generator = stream.generator();
             // The start took the first numbers of the stream.
             generator.set_word_pos(1 << 40);
-            let sums = slots.sweep(&SumOfLabels { k: problem.k, rule: Rule::Kl, run })?.1;
-            runs.push((logarithms(sums, self.smoothing), generator));
+            let sums = slots.sweep(&SumOfLabels { k: problem.k, rule, run })?.1;
+            runs.push((rule.scored(rule.centroids(sums, &[])), generator));
         }
         Ok(Lloyd::from_centroids(model, problem, runs)?.with_slots(slots))
     }
@@ -162,20 +134,17 @@ impl Algorithm for KlOnmf {
     fn max_iterations(&self, _start: &Start) -> usize {
         self.max_iterations
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    fn rule(&self) -> Rule {
+        rule::Kl { smoothing: self.smoothing }.into()
+    }
 
-    #[test]
-    fn smoothed_logarithms_are_of_distributions() {
-        let columns = Mat::from_fn(4, 3, |f, i| if i == 2 { 0.0 } else { (f * i + 1) as f64 });
-        let logs = logarithms(columns, 0.1);
-        for i in 0..3 {
-            let sum: f64 = logs.column(i).iter().map(|x| x.exp()).sum();
-            assert!((sum - 1.0).abs() < 1e-14, "column {i} sums to {sum}");
-            assert!(logs.column(i).iter().all(|x| x.is_finite()));
-        }
+    fn swaps<'a>(
+        &self,
+        problem: &'a Problem<'a>,
+        labels: &[i32],
+        stream: Stream,
+    ) -> Result<Box<dyn State + 'a>> {
+        Ok(Box::new(Swaps::of_labels(self.model(problem)?, problem, labels, stream)?))
     }
 }

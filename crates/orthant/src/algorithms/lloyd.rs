@@ -16,19 +16,10 @@ use crate::start::{Start, Stream, centroids};
 
 /// What they differ in.
 pub(super) trait Model: Send + Sync {
-    const RULE: Rule;
+    /// How points choose, and what centroids are made of.
+    fn rule(&self) -> Rule;
     /// Whether a larger objective is better.
     const MOST: bool = false;
-    /// New centroids (features × k) from the sums of one run; columns of empty clusters are mended after.
-    fn centroids(&self, sums: Mat, weight: &[f64]) -> Mat;
-    /// Points (columns) as centroids.
-    fn of_points(&self, points: Mat) -> Mat {
-        points.with_unit_columns()
-    }
-    /// What the centroids say of the clusters' directions: a guess for the finish.
-    fn directions(&self, centroids: &Mat) -> Mat {
-        centroids.clone()
-    }
     /// The objective from the summed values of one run.
     fn objective(&self, problem: &Problem, value: f64) -> f64;
     /// Whether the objective says that no centroid could do better.
@@ -83,7 +74,7 @@ struct Assigned {
 }
 
 pub(super) struct Run {
-    /// Centroids, features × k.
+    /// Centroids as points are multiplied with them, features × k.
     pub(super) u: Mat,
     /// Those that the points' leads refer to, where they have leads.
     before: Option<Mat>,
@@ -130,13 +121,13 @@ impl<'a, M: Model> Lloyd<'a, M> {
         let mut runs = vec![];
         for stream in streams {
             let mut generator = stream.generator();
-            let u = centroids(start, problem, &mut *slots, M::RULE, &mut generator)?;
-            runs.push(Run::new(u, generator));
+            let u = centroids(start, problem, &mut *slots, model.rule(), &mut generator)?;
+            runs.push(Run::new(model.rule().scored(u), generator));
         }
         Ok(Lloyd { model, problem, slots: problem.data.slots()?, runs })
     }
 
-    /// From given centroids, one set for each run.
+    /// From given centroids, as points are multiplied with them, one set for each run.
     pub(super) fn from_centroids(
         model: M,
         problem: &'a Problem<'a>,
@@ -161,6 +152,11 @@ impl<'a, M: Model> Lloyd<'a, M> {
         Ok(self.slots)
     }
 
+    /// Whether somebody waits for the present iteration to be the last.
+    pub(super) fn stop_is_asked(&self) -> bool {
+        self.problem.stop_is_asked()
+    }
+
     /// Goes on from the labels that some slots hold, where a start has left them.
     pub(super) fn with_slots(mut self, slots: Box<dyn Slots + 'a>) -> Self {
         self.slots = slots;
@@ -177,11 +173,11 @@ impl<'a, M: Model> Lloyd<'a, M> {
 
     /// One pass for the given runs.
     fn assign(&mut self, active: &[usize]) -> Result<Vec<Assigned>> {
-        let k = self.problem.k;
+        let (k, rule) = (self.problem.k, self.model.rule());
         let u: Vec<Mat> =
             active.iter().map(|&run| std::mem::replace(&mut self.runs[run].u, Mat::zeros(0, 0))).collect();
-        let mut pass = Assign::new(M::RULE, u, active.to_vec());
-        if M::RULE.adds_the_same() {
+        let mut pass = Assign::new(rule, u, active.to_vec());
+        if rule.adds_the_same {
             for (follows, &run) in pass.follows.iter_mut().zip(active) {
                 let known = &mut self.runs[run].followed;
                 *known = known.take().filter(|followed| followed.passes < FRESH);
@@ -209,7 +205,7 @@ impl<'a, M: Model> Lloyd<'a, M> {
             };
             let (weight, mut value) = (part.weight[columns.clone()].to_vec(), part.value[columns].to_vec());
             let state = &mut self.runs[run];
-            if M::RULE.adds_the_same() {
+            if rule.adds_the_same {
                 let followed = state.followed.take().filter(|_| follows[at]);
                 state.followed = Some(match followed {
                     Some(mut followed) => {
@@ -228,14 +224,7 @@ impl<'a, M: Model> Lloyd<'a, M> {
                 });
                 let products = u.column_dots(&sums);
                 for (i, value) in value.iter_mut().enumerate() {
-                    *value = match M::RULE {
-                        // Σ w‖m − c‖² = Σ w‖m‖² − 2(Σ wm)ᵀc + Σ w‖c‖²
-                        Rule::Euclid => {
-                            (*value - 2.0 * (products[i] - weight[i] * norms2[at * k + i] / 2.0)).max(0.0)
-                        }
-                        // Σ w·mᵀu/‖m‖ of a cluster is the product of its sum with its direction.
-                        _ => products[i],
-                    };
+                    *value = rule.worth(*value, products[i], weight[i], norms2[at * k + i]);
                 }
             }
             state.u = u;
@@ -247,8 +236,9 @@ impl<'a, M: Model> Lloyd<'a, M> {
     /// An empty cluster starts anew from a random point. [P, Alg. 1: "randomly transfer a point"]
     fn mend(&mut self, run: usize, weight: &[f64]) -> Result<()> {
         for (i, _) in weight.iter().enumerate().filter(|(_, w)| **w <= 0.0) {
-            let point = self.problem.draw(1, M::RULE.takes_zero(), &mut self.runs[run].generator)?;
-            let column = self.model.of_points(self.problem.data.gather(&point)?);
+            let rule = self.model.rule();
+            let point = self.problem.draw(1, rule.distance, &mut self.runs[run].generator)?;
+            let column = rule.scored(rule.of_points(self.problem.data.gather(&point)?));
             self.runs[run].u.set_column(i, &column.data);
         }
         Ok(())
@@ -307,7 +297,7 @@ impl<M: Model> State for Lloyd<'_, M> {
             }
             progress.push(Progress { objective, residual: changed as f64 / points as f64, converged });
             if converged {
-                state.explained = (M::RULE == Rule::Power).then_some(value);
+                state.explained = self.model.rule().onmf.then_some(value);
                 continue;
             }
             state.exact = false;
@@ -317,14 +307,15 @@ impl<M: Model> State for Lloyd<'_, M> {
             moving.push((run, sums, weight));
         }
         // Runs do not depend on each other.
-        let model = &self.model;
-        let new =
-            threads::in_order(moving, |(run, sums, weight)| (run, model.centroids(sums, &weight), weight));
+        let rule = self.model.rule();
+        let new = threads::in_order(moving, |(run, sums, weight)| {
+            (run, rule.scored(rule.centroids(sums, &weight)), weight)
+        });
         for (run, u, weight) in new {
             let state = &mut self.runs[run];
             let old = std::mem::replace(&mut state.u, u);
             // Leads were told by a pass for this run alone.
-            if M::RULE.adds_the_same() && active.len() == 1 {
+            if rule.adds_the_same && active.len() == 1 {
                 state.before = Some(old);
             } else {
                 room::give(old.data);
@@ -352,12 +343,12 @@ impl<M: Model> State for Lloyd<'_, M> {
     fn conclude(&mut self, run: usize) -> Result<Conclusion> {
         // Stopped before its first pass: points go to the centroids that it was to begin with.
         if self.slots.read(Slot::Labels(run))?.is_none() {
-            self.slots.tell(&Assign::new(M::RULE, vec![self.runs[run].u.clone()], vec![run]))?;
+            self.slots.tell(&Assign::new(self.model.rule(), vec![self.runs[run].u.clone()], vec![run]))?;
         }
         let objective = self.model.final_objective(self.problem, &mut *self.slots, run)?;
         Ok(Conclusion {
             labels: self.slots.labels(run)?,
-            directions: self.model.directions(&self.runs[run].u),
+            directions: self.model.rule().unscored(self.runs[run].u.clone()),
             explained: self.runs[run].explained,
             objective,
             negativity: 0.0,

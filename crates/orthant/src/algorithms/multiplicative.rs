@@ -7,28 +7,9 @@ use crate::prepare::Problem;
 use crate::run::Conclusion;
 use crate::start::{self, Start, Stream};
 
-/// Parameters of a multiplicative method.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    pub tolerance: f64,
-    pub max_iterations: Option<usize>,
-    pub floor: f64,
-}
-
-impl Limits {
-    pub(super) fn from_setting(s: &super::Setting) -> Self {
-        Limits {
-            tolerance: s.get("tolerance"),
-            max_iterations: s.given("max-iterations").map(|x| x as usize),
-            floor: s.get("floor"),
-        }
-    }
-
-    /// 5000 iterations from random starts, 20000 from SVD-based ones. [P, Sec. 4]
-    pub(super) fn max_iterations(&self, start: &Start) -> usize {
-        let usual = if matches!(start, Start::Svd | Start::Nndsvd) { 20000 } else { 5000 };
-        self.max_iterations.unwrap_or(usual)
-    }
+/// 5000 iterations from random starts, 20000 from SVD-based ones, unless set. [P, Sec. 4]
+pub(super) fn most(set: Option<usize>, start: &Start) -> usize {
+    set.unwrap_or(if matches!(start, Start::Svd | Start::Nndsvd) { 20000 } else { 5000 })
 }
 
 /// Slots with a positive V, and U where the start has one of its own.

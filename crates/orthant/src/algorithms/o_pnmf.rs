@@ -6,8 +6,9 @@
 //! CHNMF's V step with U = MVᵀ. The published codes always form XXᵀ (points × points); here that is done
 //! only where it is smaller than the data, and then an iteration is one product with it.
 
-use super::multiplicative::{Limits, begin, conclude};
-use super::{Algorithm, Setting};
+use super::multiplicative::{begin, conclude, most};
+use super::parameters::{declare, real, whole};
+use super::{Algorithm, ONMF};
 use crate::error::Result;
 use crate::matrix::passes::{Multiply, Products};
 use crate::matrix::{Mat, Slot, Slots};
@@ -17,20 +18,27 @@ use crate::saved::Saved;
 use crate::singular::gram;
 use crate::start::{Start, Stream};
 
-/// O-PNMF with its parameters.
-#[derive(Debug, Clone, Copy)]
-pub struct OPnmf {
-    limits: Limits,
-}
+declare! {
+    name: "o-pnmf",
+    title: "O-PNMF",
+    summary: "orthogonal projective NMF by multiplicative updates (Yang and Oja 2010)",
+    starts: &["random", "nndsvd"],
+    objective: "‖M − MVᵀV‖²",
+    ..ONMF;
 
-impl OPnmf {
-    pub(super) fn from_setting(s: &Setting) -> Self {
-        OPnmf { limits: Limits::from_setting(s) }
+    /// O-PNMF with its parameters.
+    pub struct OPnmf {
+        /// stop when V changes by less, relative to ‖V‖
+        tolerance: f64 = real(1e-5, 0.0, 1.0),
+        /// stop after this many iterations (5000; 20000 from an SVD start)
+        max_iterations: Option<usize> = whole(f64::NAN, 1.0),
+        /// entries do not fall below this
+        floor: f64 = real(1e-16, 0.0, 1.0),
     }
 }
 
 struct OpState<'a> {
-    limits: Limits,
+    method: OPnmf,
     problem: &'a Problem<'a>,
     slots: Box<dyn Slots + 'a>,
     /// `MVᵀ` and `VVᵀ` of the V in its slot, which is still to be multiplied by `shrink`.
@@ -51,14 +59,18 @@ impl Algorithm for OPnmf {
         if shape.points.saturating_mul(shape.points) < shape.nonzeros {
             let w = Mat { rows: shape.points, cols: problem.k, data: slots.numbers(Slot::V)? };
             let gram = gram(problem.data)?;
-            return Ok(Box::new(GramState { limits: self.limits, problem, slots, gram, w }));
+            return Ok(Box::new(GramState { method: *self, problem, slots, gram, w }));
         }
         let (vvt, mvt) = slots.sweep(&Products { k: problem.k })?;
-        Ok(Box::new(OpState { limits: self.limits, problem, slots, mvt, vvt, shrink: 1.0 }))
+        Ok(Box::new(OpState { method: *self, problem, slots, mvt, vvt, shrink: 1.0 }))
     }
 
     fn max_iterations(&self, start: &Start) -> usize {
-        self.limits.max_iterations(start)
+        most(self.max_iterations, start)
+    }
+
+    fn arrays(&self) -> usize {
+        1
     }
 }
 
@@ -68,7 +80,7 @@ impl State for OpState<'_> {
         let s = self.mvt.clone().map(|x| x * self.shrink);
         let q = s.transpose_times(&s);
         let shrink = vec![self.shrink; q.rows];
-        let (new, mvt) = self.slots.sweep(&Multiply::new(s, &q, shrink, self.limits.floor))?;
+        let (new, mvt) = self.slots.sweep(&Multiply::new(s, &q, shrink, self.method.floor))?;
         (self.mvt, self.vvt) = (mvt, new.vvt);
         // W ← W/‖W‖₂, made in the next pass.
         let spectral = self.vvt.symmetric_eigen().0[0].max(0.0).sqrt();
@@ -85,7 +97,7 @@ impl State for OpState<'_> {
         Ok(vec![Progress {
             objective: objective.max(0.0),
             residual,
-            converged: residual < self.limits.tolerance,
+            converged: residual < self.method.tolerance,
         }])
     }
 
@@ -114,7 +126,7 @@ impl State for OpState<'_> {
 
 /// The same on the Gram matrix XXᵀ of few points.
 struct GramState<'a> {
-    limits: Limits,
+    method: OPnmf,
     problem: &'a Problem<'a>,
     slots: Box<dyn Slots + 'a>,
     /// XXᵀ, points × points.
@@ -125,7 +137,7 @@ struct GramState<'a> {
 
 impl State for GramState<'_> {
     fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
-        let floor = self.limits.floor;
+        let floor = self.method.floor;
         let xxtw = self.gram.times(&self.w);
         let q = self.w.transpose_times(&xxtw);
         // ‖M − MVᵀV‖² = ‖M‖² − 2·tr(WᵀXXᵀW) + ⟨WᵀXXᵀW, WᵀW⟩, of the W before this step.
@@ -144,7 +156,7 @@ impl State for GramState<'_> {
         Ok(vec![Progress {
             objective: objective.max(0.0),
             residual,
-            converged: residual < self.limits.tolerance,
+            converged: residual < self.method.tolerance,
         }])
     }
 

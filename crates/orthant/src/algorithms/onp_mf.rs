@@ -18,7 +18,8 @@
 //!   with that β: on images in raw integers the right β is smaller, and it spins in place until the limit. After a
 //!   search that failed the next one shrinks by 10 instead of 1.1.
 
-use super::{Algorithm, Parameter, Setting, real, whole};
+use super::parameters::{declare, real, whole};
+use super::{Algorithm, ONMF};
 use crate::error::Result;
 use crate::matrix::passes::{Accept, Products, Step, Trial};
 use crate::matrix::{Mat, Slot, Slots};
@@ -28,49 +29,29 @@ use crate::saved::Saved;
 use crate::singular::orthonormalize_rows;
 use crate::start::{self, Start, Stream};
 
-pub(super) const PARAMETERS: &[Parameter] = &[
-    real("tolerance", 1e-3, (0.0, 1.0), "stop when ‖min(V, 0)‖/‖V‖ is at most this"),
-    whole("max-iterations", 20000.0, 1.0, "stop after this many iterations"),
-    real("alpha", 100.0, (0.0, 1e300), "α₀, the step of the multipliers in the first iteration"),
-    real("rho", 0.01, (1e-300, 1e300), "ρ₀, the penalty to begin with"),
-    real("growth", 1.01, (1.0, 1e6), "C, what the penalty is multiplied by in each iteration"),
-    real("scale", f64::NAN, (1e-300, 1e300), "as if the data had this Frobenius norm (unless set: its own)"),
-];
+declare! {
+    name: "onp-mf",
+    title: "ONP-MF",
+    summary: "augmented Lagrangian: orthogonal at every step, nonnegative in the limit (Alg. 2 of the paper)",
+    starts: &["svd"],
+    ..ONMF;
 
-/// ONP-MF with its parameters; the defaults are the paper's.
-#[derive(Debug, Clone, Copy)]
-pub struct OnpMf {
-    /// Stop when ‖min(V, 0)‖/‖V‖ is at most this.
-    pub tolerance: f64,
-    /// Stop after this many iterations.
-    pub max_iterations: usize,
-    /// α₀.
-    pub alpha: f64,
-    /// ρ₀.
-    pub rho: f64,
-    /// C.
-    pub growth: f64,
-    /// The Frobenius norm that α₀ and ρ₀ refer to; `None`: that of the data as given. The paper's
-    /// schedule depends on the scale of the data; with a fixed norm it does not.
-    pub scale: Option<f64>,
-}
-
-impl Default for OnpMf {
-    fn default() -> Self {
-        OnpMf { tolerance: 1e-3, max_iterations: 20000, alpha: 100.0, rho: 0.01, growth: 1.01, scale: None }
-    }
-}
-
-impl OnpMf {
-    pub(super) fn from_setting(s: &Setting) -> Self {
-        OnpMf {
-            tolerance: s.get("tolerance"),
-            max_iterations: s.get("max-iterations") as usize,
-            alpha: s.get("alpha"),
-            rho: s.get("rho"),
-            growth: s.get("growth"),
-            scale: s.given("scale"),
-        }
+    /// ONP-MF with its parameters; the defaults are the paper's.
+    pub struct OnpMf {
+        /// stop when ‖min(V, 0)‖/‖V‖ is at most this
+        tolerance: f64 = real(1e-3, 0.0, 1.0),
+        /// stop after this many iterations
+        max_iterations: usize = whole(20000.0, 1.0),
+        /// α₀, the step of the multipliers in the first iteration
+        alpha: f64 = real(100.0, 0.0, 1e300),
+        /// ρ₀, the penalty to begin with
+        rho: f64 = real(0.01, 1e-300, 1e300),
+        /// C, what the penalty is multiplied by in each iteration
+        growth: f64 = real(1.01, 1.0, 1e6),
+        /// as if the data had this Frobenius norm (unless set: its own)
+        ///
+        /// The paper's schedule depends on the scale of the data; with a fixed norm it does not.
+        scale: Option<f64> = real(f64::NAN, 1e-300, 1e300),
     }
 }
 
@@ -143,6 +124,10 @@ impl Algorithm for OnpMf {
     fn max_iterations(&self, _start: &Start) -> usize {
         self.max_iterations
     }
+
+    fn arrays(&self) -> usize {
+        3
+    }
 }
 
 /// Kept where squares and products stay finite: beyond, the published schedule has long lost its meaning.
@@ -205,7 +190,8 @@ impl State for OnpState<'_> {
         let length = ((0..self.problem.k).map(|i| s.ddt[(i, i)]).sum::<f64>() / self.problem.k as f64).sqrt();
         let mut beta = self.beta;
         // Steps this long all end at the same point, and their squares overflow: pass over them.
-        while beta * length > LONGEST {
+        // (A length that is not finite, from a damaged checkpoint, would keep the loops busy for ever.)
+        while beta * length > LONGEST && beta > f64::MIN_POSITIVE {
             beta /= 1.1;
         }
         let mut best = trial(&mut *self.slots, beta)?;
@@ -223,7 +209,7 @@ impl State for OnpState<'_> {
             }
         } else {
             let shrink = if self.lost { 10.0 } else { 1.1 };
-            while beta * length >= SHORTEST {
+            while beta * length >= SHORTEST && beta > f64::MIN_POSITIVE {
                 beta /= shrink;
                 best = trial(&mut *self.slots, beta)?;
                 if best.0 < now {

@@ -3,30 +3,44 @@
 //! Problem: `max Σᵢ Σ_{j∈πᵢ} mⱼᵀuᵢ/‖mⱼ‖` over unit uᵢ. Updates: the smallest angle; `uᵢ` = direction of
 //! the sum of the cluster's normalised points. Cost of an iteration: one pass over M. Data of any sign.
 
+use super::improve::Swaps;
 use super::lloyd::Model;
-use super::{Algorithm, apart};
+use super::parameters::{declare, whole};
+use super::{Algorithm, Goal, ONMF, apart};
 use crate::error::Result;
-use crate::matrix::{Mat, Rule};
+use crate::matrix::{Rule, rule};
 use crate::prepare::Problem;
 use crate::run::State;
 use crate::start::{Start, Stream};
 
-/// Spherical k-means with its parameters.
-#[derive(Debug, Clone, Copy)]
-pub struct SphericalKMeans {
-    /// Stop after this many iterations.
-    pub max_iterations: usize,
+declare! {
+    name: "spherical-k-means",
+    title: "spherical k-means",
+    summary: "the smallest angle; every point counts the same, whatever its norm",
+    signed: true,
+    batched: true,
+    starts: &["residual", "random"],
+    objective: "Σ cos",
+    goal: Goal::Most,
+    degree: 0,
+    rule: Rule::Cosine(rule::Cosine),
+    ..ONMF;
+
+    /// Spherical k-means with its parameters.
+    pub struct SphericalKMeans {
+        /// stop after this many iterations
+        max_iterations: usize = whole(300.0, 1.0),
+    }
 }
 
 #[derive(Clone)]
 pub(super) struct Cosines;
 
 impl Model for Cosines {
-    const RULE: Rule = Rule::Cosine;
     const MOST: bool = true;
 
-    fn centroids(&self, sums: Mat, _weight: &[f64]) -> Mat {
-        sums.with_unit_columns()
+    fn rule(&self) -> Rule {
+        rule::Cosine.into()
     }
 
     fn objective(&self, _problem: &Problem, value: f64) -> f64 {
@@ -51,5 +65,18 @@ impl Algorithm for SphericalKMeans {
 
     fn max_iterations(&self, _start: &Start) -> usize {
         self.max_iterations
+    }
+
+    fn rule(&self) -> Rule {
+        Cosines.rule()
+    }
+
+    fn swaps<'a>(
+        &self,
+        problem: &'a Problem<'a>,
+        labels: &[i32],
+        stream: Stream,
+    ) -> Result<Box<dyn State + 'a>> {
+        Ok(Box::new(Swaps::of_labels(Cosines, problem, labels, stream)?))
     }
 }

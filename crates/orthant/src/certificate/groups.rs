@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::matrix::passes::{Assign, Group, Settle, Shares, Unsettle};
-use crate::matrix::{Data, Mat, Rule, Slots};
+use crate::matrix::{Data, Mat, Slots, rule};
 use crate::start::residual::left;
 
 /// Passes that improve the groups' directions.
@@ -15,7 +15,7 @@ const ROUNDS: usize = 4;
 /// nothing here is random; then points choose the nearest and directions follow, as in EM-ONMF.
 pub(super) fn group(data: &dyn Data, slots: &mut dyn Slots, clusters: &[i32], count: usize) -> Result<Mat> {
     let features = data.shape().features;
-    slots.tell(&Unsettle { rule: Rule::Power })?;
+    slots.tell(&Unsettle { rule: rule::Power.into() })?;
     let mut u = Mat::zeros(features, 0);
     while u.cols < count {
         let batch = (u.cols / 4).max(8).min(count - u.cols);
@@ -26,17 +26,17 @@ pub(super) fn group(data: &dyn Data, slots: &mut dyn Slots, clusters: &[i32], co
             break;
         }
         let new = data.gather(&points)?.with_unit_columns();
-        slots.tell(&Settle::new(new.clone(), Rule::Power))?;
+        slots.tell(&Settle::new(new.clone(), rule::Power.into()))?;
         u = Mat::beside(&[&u, &new]);
     }
     for _ in 0..ROUNDS {
-        let pass = Assign::new(Rule::Power, vec![u.clone()], vec![0]);
+        let pass = Assign::new(rule::Power.into(), vec![u.clone()], vec![0]);
         let sums = slots.sweep(&pass)?.1.with_unit_columns();
         // A direction that no point chose stays where it is.
         let chosen: Vec<bool> = sums.column_norms2().iter().map(|&n| n > 0.0).collect();
         u = Mat::from_fn(features, u.cols, |f, i| if chosen[i] { sums[(f, i)] } else { u[(f, i)] });
     }
-    slots.tell(&Assign::new(Rule::Power, vec![u.clone()], vec![0]))?;
+    slots.tell(&Assign::new(rule::Power.into(), vec![u.clone()], vec![0]))?;
     let mut labels = slots.labels(0)?;
     let mut parts: Vec<(i32, i32)> = labels.iter().copied().zip(clusters.iter().copied()).collect();
     parts.retain(|&(group, cluster)| group >= 0 && cluster >= 0);

@@ -11,10 +11,11 @@ mod reduced;
 #[cfg(test)]
 mod tests;
 
+use crate::bytes::{Bytes, bytes_of};
 use crate::error::{Error, Result};
 use crate::finish::Solution;
 use crate::matrix::passes::{Left, Squares};
-use crate::matrix::{Format, Mat, Rule, Slots};
+use crate::matrix::{Format, Mat, Slots, rule};
 use crate::prepare::Problem;
 use crate::run::{Event, Go, Observer, Progress};
 use crate::singular::gram;
@@ -23,6 +24,7 @@ use reduced::Reduced;
 
 /// How much work to put into the lower bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Rigour {
     /// The singular values alone.
     #[default]
@@ -80,6 +82,8 @@ struct Limits {
 
 /// Which bound is the best of those computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum Bound {
     /// No factors of rank k have a lower error.
     Singular,
@@ -89,11 +93,21 @@ pub enum Bound {
     DualOfGroups,
 }
 
+const BOUNDS: [Bound; 3] = [Bound::Singular, Bound::Dual, Bound::DualOfGroups];
+
+impl Bytes for Bound {
+    fn write(&self, to: &mut Vec<u8>) {
+        (*self as u8).write(to);
+    }
+    fn read(from: &mut &[u8]) -> Option<Self> {
+        BOUNDS.get(usize::from(u8::read(from)?)).copied()
+    }
+}
+
 impl Bound {
     /// By its name.
     pub fn named(name: &str) -> Result<Bound> {
-        let bounds = [Bound::Singular, Bound::Dual, Bound::DualOfGroups];
-        let found = bounds.into_iter().find(|bound| bound.name() == name);
+        let found = BOUNDS.into_iter().find(|bound| bound.name() == name);
         found.ok_or_else(|| Error::parameter("bound", format!("there is no bound '{name}'")))
     }
 
@@ -112,6 +126,8 @@ pub const CERTIFICATE: &str = "certificate";
 
 /// What can be said of a feasible solution. Errors are unsquared and relative to ‖M‖.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Certificate {
     /// `‖M − UV‖/‖M‖`, summed point by point.
     pub relative_error: f64,
@@ -128,6 +144,16 @@ pub struct Certificate {
     /// The k largest singular values of M, in the data's own units.
     pub singular_values: Vec<f64>,
 }
+
+bytes_of!(Certificate {
+    relative_error,
+    lower_bound,
+    bound,
+    energy_share,
+    orthogonality_residual,
+    smallest_entry,
+    singular_values,
+});
 
 impl Certificate {
     /// By what share of the best possible error the error exceeds it at most; `None` where there is no bound.
@@ -163,7 +189,7 @@ pub fn certify(
             observer.iteration(&Event {
                 method: CERTIFICATE,
                 stage: None,
-                rule: Rule::Power,
+                rule: rule::Power.into(),
                 run: 0,
                 runs: 1,
                 ended: 0,

@@ -26,11 +26,11 @@ pub use candidates::Candidate;
 use crate::algorithms::method;
 use crate::error::{Error, Result};
 use crate::finish::predict;
-use crate::matrix::{Data, Rule};
+use crate::matrix::{Data, rule};
 use crate::prepare::Problem;
 use crate::resample::{agreement, halves, sample, usable};
 use crate::run::Observer;
-use crate::singular::top;
+use crate::singular::top_until;
 use crate::start::Stream;
 use path::path;
 
@@ -135,13 +135,19 @@ pub fn choose_k(data: &dyn Data, ask: &ChooseK, observer: &mut dyn Observer) -> 
         return Err(Error::Computation("stopped before anything was found".into()));
     }
     let norm2 = data.facts().norm2;
-    let singular = top(data, steps.last().map_or(1, |s| s.k))?;
+    let widest = steps.last().map_or(1, |s| s.k);
+    let asked = observer.stop_asked();
+    let is_to_stop = || asked.as_ref().is_some_and(|asked| asked());
+    let singular = top_until(data, widest, &is_to_stop)?;
+    // Cut short, they may lack anything.
+    let unbounded = is_to_stop();
     let energies: Vec<f64> = singular.values.iter().map(|s| s * s / norm2).collect();
     // What one cluster leaves is known without a search.
     let one = energies.first().map(|e| (1.0 - e).max(0.0)).filter(|_| ask.least == 2);
     let mut levels: Vec<KResult> = vec![];
     for step in steps {
         let best: f64 = singular.values[..step.k].iter().map(|s| s * s).sum::<f64>() + singular.slack;
+        let best = if unbounded { norm2 } else { best };
         let error2 = (1.0 - step.explained / norm2).max(0.0);
         let before = levels.last().map(|last| last.relative_error.powi(2)).or(one);
         let gain = before.map(|before| before - error2);
@@ -197,7 +203,7 @@ fn divide(
             if cancelled {
                 return Ok(true);
             }
-            let labels = |s: &path::Step| predict(&*whole, &s.directions, Rule::Power);
+            let labels = |s: &path::Step| predict(&*whole, &s.directions, rule::Power.into());
             said.push(steps.iter().map(labels).collect::<Result<_>>()?);
         }
         for (at, (a, b)) in said[0].iter().zip(&said[1]).enumerate() {

@@ -3,7 +3,7 @@
 use crate::algorithms::{Algorithm, EmOnmf, method};
 use crate::error::Result;
 use crate::matrix::passes::Residual;
-use crate::matrix::{Data, Mat, Rule};
+use crate::matrix::{Data, Mat, rule};
 use crate::prepare::Problem;
 use crate::resample::{cancelled, step};
 use crate::run::Observer;
@@ -39,16 +39,16 @@ pub(super) fn path(
 ) -> Result<(Vec<Step>, bool)> {
     let em = method("em-onmf")?;
     let limit = EmOnmf::default().max_iterations(&Start::Residual);
-    let widest = Problem::new(data, most, em.needs())?;
+    let widest = Problem::new(data, most, em.needs())?.asking(observer.stop_asked());
     let mut slots = data.slots()?;
     let mut seeds = vec![];
     for run in 0..runs as u64 {
         let mut generator = Stream { run: stream.run + run, ..stream }.generator();
-        seeds.push(centroids(&Start::Residual, &widest, &mut *slots, Rule::Power, &mut generator)?);
+        seeds.push(centroids(&Start::Residual, &widest, &mut *slots, rule::Power.into(), &mut generator)?);
     }
     let mut steps: Vec<Step> = vec![];
     for k in least..=most {
-        let problem = Problem::new(data, k, em.needs())?;
+        let problem = Problem::new(data, k, em.needs())?.asking(observer.stop_asked());
         // The first k seeds of a residual start are a residual start.
         let mut starts: Vec<Mat> = seeds.iter().map(|seed| seed.columns(0..k)).collect();
         if let Some(last) = steps.last() {

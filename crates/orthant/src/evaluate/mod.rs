@@ -66,6 +66,7 @@ pub const SCORES: &[Score] = &[
 
 /// How well labels agree with the truth; fractions, not percent.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Scores {
     /// Share of points in the right cluster under the best matching, in (0, 1].
     pub accuracy: f64,

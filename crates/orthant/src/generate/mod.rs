@@ -11,6 +11,7 @@
 //! # Ok::<(), orthant::Error>(())
 //! ```
 
+mod large;
 mod models;
 mod plane;
 mod scene;
@@ -18,6 +19,7 @@ mod swimmer;
 mod synthetic;
 mod telescope;
 
+pub use large::Large;
 pub use models::{Kind, Models, Norms};
 pub use plane::{Example, Plane};
 pub use scene::Scene;
@@ -63,6 +65,21 @@ pub trait Generator {
 
     /// Checks the parameters and makes the data.
     fn generate(&self) -> Result<Generated>;
+
+    /// The same data, made a few points at a time, where a generator can.
+    fn streamed(&self) -> Result<Option<Streamed>> {
+        Ok(None)
+    }
+}
+
+/// Data of any size, made as they are asked for.
+pub struct Streamed {
+    /// The points.
+    pub source: Box<dyn crate::matrix::Source>,
+    /// The name of a point's class.
+    pub class: Box<dyn Fn(usize) -> String + Send + Sync>,
+    /// How many clusters there are to find.
+    pub k: usize,
 }
 
 /// A parameter of a generator, as a listing shows it.
@@ -109,6 +126,11 @@ pub const GENERATORS: &[Entry] = &[
         name: "models",
         description: "clusters made for k-means, spherical k-means or ONMF, or for all three (paper, section 2.3)",
         default: || Box::new(Models::default()),
+    },
+    Entry {
+        name: "large",
+        description: "as many points as are wanted, made as they are written: scaled random centroids plus noise",
+        default: || Box::new(Large::default()),
     },
     Entry {
         name: "swimmer",

@@ -96,11 +96,12 @@ impl<T> Joining<T> {
         Joining { waiting: vec![] }
     }
 
-    /// One more node.
+    /// One more node. There may be gaps, which whoever has the nodes within them closes later.
     pub(super) fn push(&mut self, strips: Range<usize>, told: T, join: &mut impl FnMut(&mut T, T)) {
         let (mut strips, mut told) = (strips, told);
         // Two whole nodes of one size whose union is a node too.
         while let Some((left, _)) = self.waiting.last()
+            && left.end == strips.start
             && left.len() == strips.len()
             && left.start.is_multiple_of(2 * left.len())
         {

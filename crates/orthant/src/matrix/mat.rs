@@ -14,6 +14,7 @@ const ROWS: usize = 8;
 
 /// A row-major float64 matrix.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mat {
     /// Rows.
     pub rows: usize,

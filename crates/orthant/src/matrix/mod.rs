@@ -9,6 +9,8 @@
 //! kernels/   the inner loops
 //! ```
 
+#[cfg(feature = "ndarray")]
+mod arrays;
 mod cut;
 mod engine;
 pub(crate) mod kernels;
@@ -16,13 +18,16 @@ mod mat;
 pub mod passes;
 mod points;
 pub(crate) mod room;
-mod rule;
+pub mod rule;
 pub mod seam;
 pub(crate) mod threads;
 
 pub use cut::Cut;
-pub use engine::{ArrayMut, Peer, Shard, Strip, open, open_with, shards, stream};
-pub use kernels::{Real, machine};
+pub use engine::{
+    ArrayMut, Budget, Handle, Holder, Load, Sending, Spec, Strip, Transport, open, open_with, pick, shards,
+    stream, stream_within,
+};
+pub use kernels::{Memory, Real, amount, machine};
 pub use mat::Mat;
 pub use points::{AnyPoints, Csr, Dense, Format, Index, Shape};
 pub use rule::Rule;
@@ -55,6 +60,30 @@ macro_rules! for_matrix {
 }
 
 impl Matrix {
+    /// Points in memory of their own.
+    ///
+    /// # Errors
+    /// Where there are more features than 32-bit columns can name.
+    pub fn of(points: AnyPoints) -> crate::error::Result<Matrix> {
+        let shape = points.shape();
+        match points {
+            AnyPoints::DenseF32(x) => Ok(Matrix::DenseF32(x.into_owned())),
+            AnyPoints::DenseF64(x) => Ok(Matrix::DenseF64(x.into_owned())),
+            AnyPoints::SparseF32(x) => Ok(Matrix::SparseF32(x.into_owned())),
+            AnyPoints::SparseF64(x) => Ok(Matrix::SparseF64(x.into_owned())),
+            wide => {
+                let all: Vec<usize> = (0..shape.points).collect();
+                match AnyPoints::joined(vec![wide], &shape, &all)? {
+                    AnyPoints::SparseF32(x) => Ok(Matrix::SparseF32(x)),
+                    AnyPoints::SparseF64(x) => Ok(Matrix::SparseF64(x)),
+                    _ => {
+                        Err(crate::error::Error::Data("more than 2147483647 features do not fit here".into()))
+                    }
+                }
+            }
+        }
+    }
+
     /// How many points (rows).
     pub fn points(&self) -> usize {
         for_matrix!(self, x => x.points())

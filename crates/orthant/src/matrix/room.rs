@@ -3,9 +3,9 @@
 
 use std::cell::RefCell;
 
-/// Arrays kept for each thread,
+/// Arrays kept for each thread.
 const KEPT: usize = 4;
-/// none of them smaller than this, which the allocator keeps by itself.
+/// Smaller arrays are not kept: the allocator does that by itself.
 const LARGE: usize = 1 << 13;
 
 thread_local! {

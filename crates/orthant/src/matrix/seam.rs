@@ -26,6 +26,8 @@ pub trait Source: Send + Sync {
     fn weights(&self) -> Option<Vec<f64>> {
         None
     }
+    /// Points that are no longer needed, whose memory the next ones may use.
+    fn take_back(&self, _points: AnyPoints<'_>) {}
 }
 
 impl<S: Source + ?Sized> Source for &S {
@@ -37,6 +39,24 @@ impl<S: Source + ?Sized> Source for &S {
     }
     fn weights(&self) -> Option<Vec<f64>> {
         (**self).weights()
+    }
+    fn take_back(&self, points: AnyPoints<'_>) {
+        (**self).take_back(points);
+    }
+}
+
+impl<S: Source + ?Sized> Source for Box<S> {
+    fn shape(&self) -> Shape {
+        (**self).shape()
+    }
+    fn points(&self, rows: Range<usize>) -> Result<AnyPoints<'_>> {
+        (**self).points(rows)
+    }
+    fn weights(&self) -> Option<Vec<f64>> {
+        (**self).weights()
+    }
+    fn take_back(&self, points: AnyPoints<'_>) {
+        (**self).take_back(points);
     }
 }
 
@@ -83,6 +103,16 @@ pub struct Facts {
     pub digest: u64,
 }
 
+/// Whether points of these numbers are there.
+pub(super) fn check_points(points: &[usize], there: usize) -> Result<()> {
+    match points.iter().find(|&&point| point >= there) {
+        Some(point) => {
+            Err(Error::parameter("points", format!("there is no point {point} (counted from 0) of {there}")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Data to be clustered.
 pub trait Data: Send + Sync {
     /// How large the data are.
@@ -93,6 +123,10 @@ pub trait Data: Send + Sync {
     fn weights(&self) -> Option<&[f64]>;
     /// Whether every pass finds the points in this process's memory.
     fn in_memory(&self) -> bool;
+    /// How many points a sample in memory may have, where not all of them fit.
+    fn fits(&self) -> Option<usize> {
+        None
+    }
     /// Some points, in the given order, with their weights: a copy in memory, for samples and halves.
     fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>>;
     /// Calls `f` with the feature and the value (scaled) of every stored entry of a point.
@@ -356,10 +390,10 @@ pub trait AnyPass: Send + Sync {
     fn empty(&self) -> Box<dyn AnyPart>;
     /// [`Pass::strip`], into a part of its own.
     fn strip(&self, strip: &mut Strip, arrays: &mut [ArrayMut]) -> Result<Box<dyn AnyPart>>;
+    /// [`Pass::NAME`].
+    fn name(&self) -> &'static str;
     /// Its name and itself.
     fn write(&self) -> Vec<u8>;
-    /// A part of this pass.
-    fn read_part(&self, from: &mut &[u8]) -> Option<Box<dyn AnyPart>>;
 }
 
 /// A [`Part`] whose type is not known.
@@ -399,13 +433,13 @@ impl<P: Pass> AnyPass for P {
         Pass::strip(self, strip, arrays, &mut part)?;
         Ok(Box::new(part))
     }
+    fn name(&self) -> &'static str {
+        P::NAME
+    }
     fn write(&self) -> Vec<u8> {
         let mut bytes = P::NAME.to_string().to_bytes();
         Bytes::write(self, &mut bytes);
         bytes
-    }
-    fn read_part(&self, from: &mut &[u8]) -> Option<Box<dyn AnyPart>> {
-        Some(Box::new(P::Part::read(from)?))
     }
 }
 

@@ -6,9 +6,10 @@
 use std::io::Write;
 use std::path::Path;
 
+use super::convert::{Listed, Names, Pour, Poured, PouredRows};
 use super::cursor::{Cursor, Fault, quoted};
 use super::output::{nonzeros, put_number, single, visit_rows};
-use super::rows::{Rows, assemble};
+use super::rows::{Rows, assemble, room};
 use super::source::{Source, bare_name, strip_ending};
 use super::text::{Text, find_line, head_lines};
 use super::triples::sort_row;
@@ -77,20 +78,97 @@ fn read_sizes(line: &[u8]) -> std::result::Result<Sizes, String> {
     }
 }
 
-pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
+fn begin<'a>(source: &'a Source) -> Result<(Text<'a>, Sizes)> {
     let mut text = Text::new(source)?;
     let line = text.next_line()?.unwrap_or_default();
     let sizes = read_sizes(line).map_err(|problem| source.fault(Place::Line(1), problem))?;
-    let Sizes { rows, columns, entries } = sizes;
-    if columns > i32::MAX as u64 {
-        let problem = format!("{columns} columns are more than the {} that fit", i32::MAX);
+    if sizes.columns > i32::MAX as u64 {
+        let problem = format!("{} columns are more than the {} that fit", sizes.columns, i32::MAX);
         return Err(source.fault(Place::Line(1), problem));
     }
+    Ok((text, sizes))
+}
+
+/// The rows of the file, piece by piece.
+pub(super) struct Pouring<'a> {
+    source: &'a Source<'a>,
+    text: Text<'a>,
+    sizes: Sizes,
+}
+
+pub(super) fn pour<'a>(source: &'a Source) -> Result<Pouring<'a>> {
+    let (text, sizes) = begin(source)?;
+    Ok(Pouring { source, text, sizes })
+}
+
+impl Pour for Pouring<'_> {
+    fn sparse(&self) -> bool {
+        self.sizes.entries.is_some()
+    }
+
+    fn features(&self) -> usize {
+        self.sizes.columns as usize
+    }
+
+    fn pour(self: Box<Self>, take: &mut dyn FnMut(Poured) -> Result<()>) -> Result<()> {
+        let Pouring { source, text, sizes: Sizes { rows, columns, entries } } = *self;
+        let (mut counted, mut found, mut left) = (vec![], 0, rows as usize);
+        let pass = |rows| Poured { rows, truth: vec![], names: vec![] };
+        let lines = match entries {
+            Some(_) => text.parse_each(
+                |piece| parse_rows(piece, columns),
+                |Piece { mut content, rows, blank }, _| {
+                    counted.push(Piece { content: (), rows, blank });
+                    found += content.values.len() as u64;
+                    // Blank lines after the last row are no rows.
+                    content.ends.truncate(left);
+                    left -= content.ends.len();
+                    take(pass(Poured::sparse(content, 1)))
+                },
+            )?,
+            None => text.parse_each(
+                |piece| parse_dense(piece, columns),
+                |Piece { content, rows, blank }, _| {
+                    counted.push(Piece { content: (), rows, blank });
+                    take(pass(PouredRows::Dense(content)))
+                },
+            )?,
+        };
+        check_rows(source, &counted, rows, lines)?;
+        match entries {
+            Some(entries) if entries != found => {
+                let problem = format!("promised entries: {entries}, found: {found}");
+                Err(source.fault(Place::Line(1), problem))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
+    let (text, Sizes { rows, columns, entries }) = begin(source)?;
     let matrix = match entries {
         Some(entries) => sparse(source, text, rows, columns, entries, options)?,
         None => dense(source, text, rows, columns, options)?,
     };
     let mut loaded = Loaded::new(matrix, NAME);
+    [loaded.truth, loaded.names, loaded.vocabulary] = beside(source, rows, columns)?;
+    Ok(loaded)
+}
+
+/// Where the lists beside the file are; `truth` if there is no better.
+pub(super) fn lists(source: &Source, truth: Option<std::path::PathBuf>) -> Names {
+    let name = source.name();
+    let short = strip_ending(name, ".mat").unwrap_or(name);
+    let beside = |ending: &str| {
+        source.beside(&format!("{name}{ending}")).or_else(|| source.beside(&format!("{short}{ending}")))
+    };
+    let vocabulary = beside(".clabel").and_then(|path| lists::lines(&path).ok());
+    Names { truth: beside(".rclass").or(truth), names: beside(".rlabel").map(Listed::File), vocabulary }
+}
+
+/// Classes and names of the rows and names of the columns, where they lie beside the file.
+fn beside(source: &Source, rows: u64, columns: u64) -> Result<[Option<Vec<String>>; 3]> {
     let beside = |ending: &str, count: u64, what: &str| {
         let name = source.name();
         let short = strip_ending(name, ".mat").unwrap_or(name);
@@ -98,10 +176,11 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
             source.beside(&format!("{name}{ending}")).or_else(|| source.beside(&format!("{short}{ending}")));
         path.map(|path| lists::counted(&path, count as usize, what)).transpose()
     };
-    loaded.truth = beside(".rclass", rows, "rows")?;
-    loaded.names = beside(".rlabel", rows, "rows")?;
-    loaded.vocabulary = beside(".clabel", columns, "columns")?;
-    Ok(loaded)
+    Ok([
+        beside(".rclass", rows, "rows")?,
+        beside(".rlabel", rows, "rows")?,
+        beside(".clabel", columns, "columns")?,
+    ])
 }
 
 /// The rows that a piece held, and how many blank lines it ends with: at the end of the file those
@@ -143,6 +222,10 @@ fn sparse(
     entries: u64,
     options: &Options,
 ) -> Result<Matrix> {
+    // What the file cannot hold costs nothing: its entries are counted as they come.
+    if source.plain_size().is_none_or(|size| entries <= size / 4 + 1) {
+        source.check_room(room(rows, entries), options)?;
+    }
     let (mut pieces, lines) = text.parse(|piece| parse_rows(piece, columns))?;
     check_rows(source, &pieces, rows, lines)?;
     let found: usize = pieces.iter().map(|piece| piece.content.values.len()).sum();
@@ -188,28 +271,32 @@ fn parse_rows(text: &[u8], columns: u64) -> std::result::Result<Piece<Rows>, Fau
     Ok(Piece { rows: rows.ends.len() as u64, content: rows, blank })
 }
 
-fn dense(source: &Source, text: Text, rows: u64, columns: u64, options: &Options) -> Result<Matrix> {
-    let (pieces, lines) = text.parse(|piece| {
-        let (mut values, mut cursor) = (Vec::new(), Cursor::new(piece));
-        let mut rows = 0;
-        while !cursor.done() {
-            let line = cursor.clone();
-            let begin = values.len();
-            while !cursor.end_of_line() {
-                match cursor.number() {
-                    Some(value) if cursor.at_break() => values.push(value),
-                    _ => return Err(cursor.expected("a number")),
-                }
-            }
-            let count = values.len() - begin;
-            // Blank lines say nothing in a dense file.
-            rows += u64::from(count > 0);
-            if count > 0 && count as u64 != columns {
-                return Err(line.fault(format!("the row has a different number of values ({count}) than the first line promises ({columns})")));
+fn parse_dense(text: &[u8], columns: u64) -> std::result::Result<Piece<Vec<f64>>, Fault> {
+    let (mut values, mut cursor) = (Vec::new(), Cursor::new(text));
+    let mut rows = 0;
+    while !cursor.done() {
+        let line = cursor.clone();
+        let begin = values.len();
+        while !cursor.end_of_line() {
+            match cursor.number() {
+                Some(value) if cursor.at_break() => values.push(value),
+                _ => return Err(cursor.expected("a number")),
             }
         }
-        Ok(Piece { content: values, rows, blank: 0 })
-    })?;
+        let count = values.len() - begin;
+        // Blank lines say nothing in a dense file.
+        rows += u64::from(count > 0);
+        if count > 0 && count as u64 != columns {
+            return Err(line.fault(format!(
+                "the row has a different number of values ({count}) than the first line promises ({columns})"
+            )));
+        }
+    }
+    Ok(Piece { content: values, rows, blank: 0 })
+}
+
+fn dense(source: &Source, text: Text, rows: u64, columns: u64, options: &Options) -> Result<Matrix> {
+    let (pieces, lines) = text.parse(|piece| parse_dense(piece, columns))?;
     let found: u64 = pieces.iter().map(|piece| piece.rows).sum();
     if found > rows {
         let mut seen = 0;

@@ -37,7 +37,12 @@ pub(super) fn find(titles: &[String], name: &str, parameter: &str) -> Result<usi
     let numbered = || name.parse::<usize>().ok().filter(|n| (1..=titles.len()).contains(n)).map(|n| n - 1);
     exact.or_else(alike).or_else(numbered).ok_or_else(|| {
         const SHOWN: usize = 12;
-        let named: Vec<&str> = titles.iter().map(String::as_str).filter(|title| !title.is_empty()).collect();
+        // A title may hold a line break, a refusal not.
+        let named: Vec<String> = titles
+            .iter()
+            .filter(|title| !title.is_empty())
+            .map(|title| title.escape_debug().to_string())
+            .collect();
         let more = if named.len() > SHOWN { ", …" } else { "" };
         let known = match named.is_empty() {
             true => format!("there are {} without titles, numbered from 1", titles.len()),

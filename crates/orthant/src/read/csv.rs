@@ -8,6 +8,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use super::convert::{Pour, Poured, PouredRows};
 use super::cursor::{Cursor, Fault, quoted};
 use super::dialect::{
     Dialect, Role, delimiter, detect, field, is_content, is_delimiter, is_number, sample, skip_blanks, split,
@@ -36,10 +37,14 @@ pub(super) fn recognise(head: &[u8], _path: &Path) -> bool {
     }
 }
 
-pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
-    if options.columns.text.is_some() {
-        return documents::read_table(source, options);
-    }
+/// How the table is written, the names of its features, and the text behind its header.
+struct Begun<'a> {
+    text: Text<'a>,
+    dialect: Dialect,
+    vocabulary: Option<Vec<String>>,
+}
+
+fn begin<'a>(source: &'a Source, options: &Options) -> Result<Begun<'a>> {
     let dialect = detect(&source.head()?, options).map_err(|error| match error {
         Error::Data(problem) => source.fault(Place::Whole, problem),
         other => other,
@@ -77,6 +82,58 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
         let features = fields.iter().zip(&dialect.roles).filter(|(_, role)| **role == Role::Feature);
         vocabulary = Some(features.map(|(field, _)| String::from_utf8_lossy(field).into_owned()).collect());
     }
+    Ok(Begun { text, dialect, vocabulary })
+}
+
+/// The rows of the table, piece by piece.
+pub(super) struct Pouring<'a>(Begun<'a>);
+
+/// A table of numbers; none if it holds texts.
+pub(super) fn pour<'a>(source: &'a Source, options: &Options) -> Result<Option<Pouring<'a>>> {
+    if options.columns.text.is_some() {
+        return Ok(None);
+    }
+    Ok(Some(Pouring(begin(source, options)?)))
+}
+
+impl Pour for Pouring<'_> {
+    fn sparse(&self) -> bool {
+        false
+    }
+
+    fn features(&self) -> usize {
+        self.0.dialect.features
+    }
+
+    fn vocabulary(&self) -> Option<Vec<String>> {
+        self.0.vocabulary.clone()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.0.dialect.notes.clone()
+    }
+
+    fn pour(self: Box<Self>, take: &mut dyn FnMut(Poured) -> Result<()>) -> Result<()> {
+        let Begun { text, dialect, .. } = self.0;
+        text.parse_each(
+            |piece| parse_rows(piece, &dialect),
+            |piece, _| {
+                take(Poured {
+                    rows: PouredRows::Dense(piece.values),
+                    truth: piece.classes,
+                    names: piece.names,
+                })
+            },
+        )?;
+        Ok(())
+    }
+}
+
+pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
+    if options.columns.text.is_some() {
+        return documents::read_table(source, options);
+    }
+    let Begun { text, dialect, vocabulary } = begin(source, options)?;
     let (pieces, lines) = text.parse(|piece| parse_rows(piece, &dialect))?;
     let points = pieces.iter().map(|piece| piece.rows).sum();
     if points == 0 {

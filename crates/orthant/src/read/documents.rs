@@ -11,6 +11,7 @@ use super::dialect::{delimiter, sample};
 use super::source::{Source, bare_name, strip_ending};
 use super::text::{Text, head_lines};
 use super::{Loaded, Options};
+use crate::called::Called;
 use crate::error::{Error, Place, Result};
 
 /// The names in the table of formats.
@@ -41,6 +42,7 @@ impl Documents {
         Ok(Loaded {
             vocabulary: Some(vocabulary.words.clone()),
             texts: Some(vocabulary),
+            called: Some(Called::TEXTS),
             names: self.names,
             truth: self.truth,
             notes,

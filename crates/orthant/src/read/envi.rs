@@ -10,7 +10,11 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::cube::{ignored, zero_out};
+use super::in_place::{Beside, InPlace};
+use super::pieces::{Arrangement, Mask, Piece, Pieces, dense_shape};
+use super::scenes::Origin;
 use super::source::{Source, strip_ending};
+use super::stored::Stored;
 use super::values::{Element, Layout, Number};
 use super::{Loaded, Options, Precision};
 use crate::error::{Place, Result};
@@ -21,6 +25,17 @@ use crate::matrix::{Dense, Matrix};
 pub(super) const NAME: &str = "envi";
 /// How the raw file beside NAME.hdr may be called.
 const DATA_ENDINGS: [&str; 9] = ["", ".img", ".dat", ".raw", ".bsq", ".bil", ".bip", ".bin", ".cube"];
+
+/// Fields of a header that say where on earth the scene is.
+const GEOGRAPHIC: [&str; 7] = [
+    "map info",
+    "coordinate system string",
+    "projection info",
+    "pixel size",
+    "geo points",
+    "x start",
+    "y start",
+];
 
 /// The header itself, or the raw file that lies beside one.
 pub(super) fn recognise(head: &[u8], path: &Path) -> bool {
@@ -74,6 +89,8 @@ struct Header {
     names: Option<Vec<String>>,
     /// Bands that are marked as bad.
     bad: BTreeSet<usize>,
+    /// What it says of the place on earth, as it stands.
+    place: Vec<(String, String)>,
     notes: Vec<String>,
 }
 
@@ -105,6 +122,59 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     let header =
         parse_header(&beside.whole()?).map_err(|(line, problem)| beside.fault(Place::Line(line), problem))?;
     load(source, header, &text, options)
+}
+
+/// The raw file as it lies, in whichever interleave. Values that mean "no data" become zero as they are read.
+pub(super) fn in_place(source: &Source, options: &Options, turned: bool) -> Result<Option<InPlace>> {
+    let header_at =
+        if is_header(&source.head()?) { Some(source.path().to_path_buf()) } else { header_of(source.path()) };
+    let Some(header_at) = header_at else { return Ok(None) };
+    let beside = Source::open(&header_at)?;
+    let text = beside.whole()?;
+    let header = parse_header(&text).map_err(|(line, problem)| beside.fault(Place::Line(line), problem))?;
+    let data =
+        if header_at == source.path() { data_of(&header_at) } else { Some(source.path().to_path_buf()) };
+    let Some(data) = data else { return Ok(None) };
+    let Header { lines, samples, bands, offset, layout, interleave, .. } = header;
+    let count = [samples, bands].iter().try_fold(lines, |n, &size| n.checked_mul(size));
+    let expected =
+        count.and_then(|n| n.checked_mul(layout.element.size())).and_then(|n| n.checked_add(offset));
+    let data = Source::open(&data)?;
+    // Its reader says best what is wrong; bands that are left out, and lines, are not turned here.
+    let masked = !header.bad.is_empty() || header.ignore.is_some();
+    if data.plain_size() != expected.map(|bytes| bytes as u64)
+        || turned && (masked || interleave == Interleave::Bil)
+    {
+        return Ok(None);
+    }
+    let pixels = lines * samples;
+    let arrangement = match (interleave, turned) {
+        (Interleave::Bip, false) | (Interleave::Bsq, true) => Arrangement::Points,
+        (Interleave::Bsq, false) => Arrangement::Features(pixels),
+        (Interleave::Bip, true) => Arrangement::Features(bands),
+        (Interleave::Bil, _) => Arrangement::Lines(samples),
+    };
+    let kept: Vec<usize> = (0..bands).filter(|band| !header.bad.contains(band)).collect();
+    let (points, features) = if turned { (bands, pixels) } else { (pixels, kept.len()) };
+    let stored = Stored::new(data.path(), offset as u64, count.unwrap_or(0) as u64, layout)?;
+    let shape = dense_shape(points, features, layout.element.precision(options));
+    let mask = masked.then_some(Mask { width: bands, kept, ignore: header.ignore });
+    let pieces =
+        Pieces::new(shape, vec![(points, Piece::Dense(stored, arrangement))], None, false).with_mask(mask);
+    let image = Some(ImageShape { height: lines, width: samples, scan: Scan::Rows });
+    let mut beside = Beside { format: NAME, notes: header.notes, ..Beside::default() };
+    if turned {
+        beside.feature_image = image;
+    } else {
+        beside.image = image;
+        beside.wavelengths = header.wavelengths.map(|all| of_good(all, &header.bad));
+        beside.vocabulary = header.names.map(|all| of_good(all, &header.bad));
+        if let Some(value) = header.ignore {
+            beside.notes.push(format!("the data ignore value {value} is read as 0"));
+        }
+    }
+    let contiguous = !matches!(arrangement, Arrangement::Features(_));
+    Ok(Some(InPlace { source: Box::new(pieces), beside, contiguous }))
 }
 
 /// `key = value` a line, where a value in braces may take several.
@@ -225,6 +295,10 @@ fn parse_header(text: &[u8]) -> std::result::Result<Header, (u64, String)> {
         wavelengths,
         names,
         bad,
+        place: GEOGRAPHIC
+            .iter()
+            .filter_map(|key| Some((key.to_string(), fields.get(*key)?.1.clone())))
+            .collect(),
         notes,
     })
 }
@@ -253,6 +327,7 @@ fn load(source: &Source, header: Header, data: &[u8], options: &Options) -> Resu
     loaded.wavelengths = header.wavelengths.map(|all| of_good(all, &header.bad));
     loaded.vocabulary = header.names.map(|all| of_good(all, &header.bad));
     loaded.notes = header.notes;
+    loaded.origin = Some(Origin::Envi(header.place));
     loaded.notes.extend(header.ignore.and_then(|value| ignored(value, hits)));
     Ok(loaded)
 }

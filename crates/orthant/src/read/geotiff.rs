@@ -8,6 +8,7 @@ use tiff::tags::Tag;
 use tiff::{TiffError, TiffResult};
 
 use super::cube::{ignored, zero_out};
+use super::scenes::{GeoTags, Origin};
 use super::source::{Seekable, Source};
 use super::values::{Number, Order, dense};
 use super::{Loaded, Options, Precision};
@@ -63,6 +64,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     // A byte each at least; how much it really is shows when it has been unpacked.
     source.check_room(u128::from(pixels), options)?;
     let nodata = nodata(&mut decoder);
+    let origin = Origin::Tiff(place(&mut decoder));
     let mut pages = Vec::new();
     let mut others = 0;
     loop {
@@ -92,7 +94,24 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
         loaded.notes.push(format!("{others} pages of another size (overviews?) were left out"));
     }
     loaded.notes.extend(nodata.and_then(|value| ignored(value, hits)));
+    loaded.origin = Some(origin);
     Ok(loaded)
+}
+
+/// The tags of GeoTIFF that say where on earth the pixels are.
+fn place(decoder: &mut Decoder<Box<dyn Seekable + '_>>) -> GeoTags {
+    let doubles = [
+        Tag::ModelPixelScaleTag,
+        Tag::ModelTiepointTag,
+        Tag::ModelTransformationTag,
+        Tag::GeoDoubleParamsTag,
+    ];
+    let list = |tag: Tag| Some((tag.to_u16(), decoder.get_tag_f64_vec(tag).ok()?));
+    GeoTags {
+        doubles: doubles.into_iter().filter_map(list).collect(),
+        keys: decoder.get_tag_u16_vec(Tag::GeoKeyDirectoryTag).unwrap_or_default(),
+        text: decoder.get_tag_ascii_string(Tag::GeoAsciiParamsTag).ok(),
+    }
 }
 
 /// Whether no list of the first directory is longer than the file: the decoder reads that one before it can be given

@@ -7,14 +7,15 @@
 
 use std::io::Write;
 
+use super::convert::{Entries, Take};
 use super::cursor::{Cursor, Fault, quoted};
 use super::output::{put_number, single, visit_rows};
 use super::source::Source;
-use super::text::{Text, count_lines, find_line};
-use super::triples::{Bands, Triples, assemble, plausible};
+use super::text::{Position, Text, count_lines, find_line};
+use super::triples::{Bands, Triples, assemble, plausible, room};
 use super::values::{Order, dense_text};
 use super::{Loaded, Options, Precision};
-use crate::error::{Place, Result};
+use crate::error::{Error, Place, Result};
 use crate::matrix::Matrix;
 
 /// The name in the table of formats.
@@ -39,7 +40,23 @@ struct Banner {
     symmetry: Symmetry,
 }
 
+/// What the lines before the entries say, and the text behind them.
+struct Begun<'a> {
+    text: Text<'a>,
+    banner: Banner,
+    sizes: [u64; 3],
+}
+
 pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
+    let Begun { text, banner, sizes } = begin(source)?;
+    if banner.coordinate {
+        coordinate(source, text, banner, sizes, options)
+    } else {
+        array(source, text, banner.symmetry, [sizes[0], sizes[1]], options)
+    }
+}
+
+fn begin<'a>(source: &'a Source) -> Result<Begun<'a>> {
     let mut text = Text::new(source)?;
     let banner = read_banner(text.next_line()?.unwrap_or_default())
         .map_err(|problem| source.fault(Place::Line(1), problem))?;
@@ -56,10 +73,55 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
         let problem = format!("a symmetric matrix is square, this one is {rows} x {columns}");
         return Err(source.fault(line, problem));
     }
-    if banner.coordinate {
-        coordinate(source, text, banner, [rows, columns, entries], options)
-    } else {
-        array(source, text, banner.symmetry, [rows, columns], options)
+    Ok(Begun { text, banner, sizes: [rows, columns, entries] })
+}
+
+/// Rows, columns and entries of a file of coordinates, from its first lines.
+pub(super) fn sizes(source: &Source) -> Result<Option<[u64; 3]>> {
+    let Begun { banner, sizes, .. } = begin(source)?;
+    let mirrored = u64::from(banner.symmetry != Symmetry::General) + 1;
+    Ok(banner.coordinate.then_some([sizes[0], sizes[1], sizes[2].saturating_mul(mirrored)]))
+}
+
+/// The entries of the file, piece by piece.
+pub(super) struct Pouring<'a> {
+    source: &'a Source<'a>,
+    begun: Begun<'a>,
+}
+
+/// A file of coordinates, ready to be poured; none for an array.
+pub(super) fn pour<'a>(source: &'a Source) -> Result<Option<Pouring<'a>>> {
+    let begun = begin(source)?;
+    if !begun.banner.coordinate {
+        return Ok(None);
+    }
+    check_sizes(source, begun.text.lines(), begun.sizes)?;
+    Ok(Some(Pouring { source, begun }))
+}
+
+impl<'a> Entries<'a> for Pouring<'a> {
+    fn shape(&self) -> (usize, usize) {
+        (self.begun.sizes[0] as usize, self.begun.sizes[1] as usize)
+    }
+
+    fn pour(self: Box<Self>, from: Position, given: u64, take: &mut Take) -> Result<()> {
+        let Begun { mut text, banner, sizes: [rows, columns, entries] } = self.begun;
+        let header = text.lines();
+        text.skip_to(from)?;
+        let mut found = given;
+        let lines = text.parse_each(
+            |piece| parse_entries(piece, banner, rows, columns),
+            |(given, triples), at| {
+                found += given;
+                take(&triples.plain(), given, at)
+            },
+        )?;
+        check_count(self.source, header, lines, found, entries)
+    }
+
+    fn twice(&self) -> Box<dyn Fn(usize, usize) -> Error + 'a> {
+        let (source, banner) = (self.source, self.begun.banner);
+        Box::new(move |row, column| given_twice(source, banner, row as u64 + 1, column as u64 + 1))
     }
 }
 
@@ -123,6 +185,27 @@ fn coordinate(
     options: &Options,
 ) -> Result<Loaded> {
     let header = text.lines();
+    check_sizes(source, header, [rows, columns, entries])?;
+    let copies = if banner.symmetry == Symmetry::General { 1 } else { 2 };
+    // A symmetric matrix has its diagonal once.
+    source.check_room(room(rows, (copies * entries).saturating_sub((copies - 1) * rows)), options)?;
+    let bands = Bands::new(rows as usize);
+    let (pieces, lines) = text.parse(|piece| {
+        let (given, entries) = parse_entries(piece, banner, rows, columns)?;
+        Ok((given, entries.into_bands(bands)))
+    })?;
+    let found: u64 = pieces.iter().map(|(given, _)| given).sum();
+    check_count(source, header, lines, found, entries)?;
+    let pieces: Vec<Triples> = pieces.into_iter().map(|(_, piece)| piece).collect();
+    let precision = options.precision.unwrap_or(Precision::F64);
+    match assemble(rows as usize, columns as usize, &pieces, precision) {
+        Ok(matrix) => Ok(Loaded::new(matrix, NAME)),
+        Err(twice) => Err(given_twice(source, banner, twice.row as u64 + 1, twice.column as u64 + 1)),
+    }
+}
+
+/// No size line is believed that the file cannot keep.
+fn check_sizes(source: &Source, header: u64, [rows, columns, entries]: [u64; 3]) -> Result<()> {
     let refuse = |problem: String| Err(source.fault(Place::Line(header), problem));
     if columns > i32::MAX as u64 {
         return refuse(format!("{columns} columns are more than the {} that fit", i32::MAX));
@@ -139,12 +222,11 @@ fn coordinate(
             "so many rows ({rows}) for so few entries ({entries}) are hardly meant: check the size line"
         ));
     }
-    let bands = Bands::new(rows as usize);
-    let (pieces, lines) = text.parse(|piece| {
-        let (given, entries) = parse_entries(piece, banner, rows, columns)?;
-        Ok((given, entries.into_bands(bands)))
-    })?;
-    let found: u64 = pieces.iter().map(|(given, _)| given).sum();
+    Ok(())
+}
+
+/// As many entries as the size line promises.
+fn check_count(source: &Source, header: u64, lines: u64, found: u64, entries: u64) -> Result<()> {
     if found < entries {
         let problem = format!(
             "the file ends after {found} of {entries} entries: it is truncated, or its size line is wrong"
@@ -159,30 +241,32 @@ fn coordinate(
         })?;
         return Err(source.fault(place, format!("more entries than the size line promises ({entries})")));
     }
-    let pieces: Vec<Triples> = pieces.into_iter().map(|(_, piece)| piece).collect();
-    let precision = options.precision.unwrap_or(Precision::F64);
-    let matrix = match assemble(rows as usize, columns as usize, &pieces, precision) {
-        Ok(matrix) => matrix,
-        Err(twice) => {
-            let (row, column) = (twice.row as u64 + 1, twice.column as u64 + 1);
-            let mirrored = banner.symmetry != Symmetry::General;
-            let mut seen = false;
-            let place = find_line(source, header, |line| {
-                let mut cursor = Cursor::new(line);
-                cursor.skip_blanks();
-                let i = cursor.unsigned();
-                cursor.skip_blanks();
-                let at = (i.unwrap_or(0), cursor.unsigned().unwrap_or(0));
-                let hit = at == (row, column) || mirrored && at == (column, row);
-                hit && std::mem::replace(&mut seen, true)
-            })?;
-            let problem = format!(
-                "row {row}, column {column} is given for the second time: sum or drop one of the two"
-            );
-            return Err(source.fault(place, problem));
-        }
+    Ok(())
+}
+
+/// The line that gives a place (from 1) for the second time.
+fn given_twice(source: &Source, banner: Banner, row: u64, column: u64) -> Error {
+    let mirrored = banner.symmetry != Symmetry::General;
+    let mut seen = false;
+    let header = match begin(source) {
+        Ok(begun) => begun.text.lines(),
+        Err(error) => return error,
     };
-    Ok(Loaded::new(matrix, NAME))
+    let place = find_line(source, header, |line| {
+        let mut cursor = Cursor::new(line);
+        cursor.skip_blanks();
+        let i = cursor.unsigned();
+        cursor.skip_blanks();
+        let at = (i.unwrap_or(0), cursor.unsigned().unwrap_or(0));
+        let hit = at == (row, column) || mirrored && at == (column, row);
+        hit && std::mem::replace(&mut seen, true)
+    });
+    let problem =
+        format!("row {row}, column {column} is given for the second time: sum or drop one of the two");
+    match place {
+        Ok(place) => source.fault(place, problem),
+        Err(error) => error,
+    }
 }
 
 /// How many entries the text gives, and what they stand for: their mirror images too.

@@ -7,9 +7,11 @@
 //! No size in a header is believed before the file has proved to be as long.
 
 mod bag_of_words;
+pub mod blocks;
 mod cluto;
 mod columns;
 mod compressed;
+mod convert;
 mod csv;
 mod cube;
 mod cursor;
@@ -18,16 +20,22 @@ mod documents;
 mod envi;
 mod geotiff;
 mod hdf5;
+mod in_place;
 mod lists;
 mod matlab;
 mod matrix_market;
+mod memory;
 mod npz;
 mod numpy;
 mod output;
+mod parquet;
 mod pictures;
+mod pieces;
 mod rows;
+mod scenes;
 mod sidecars;
 mod source;
+mod stored;
 mod svmlight;
 mod tenx;
 mod text;
@@ -37,15 +45,21 @@ mod values;
 use std::path::Path;
 
 pub use columns::Columns;
+pub use convert::{Conversion, convert};
+pub use in_place::{Beside, InPlace, bytes_held, estimate, open_in_place};
 pub use lists::{lines, list, numbers};
-pub use numpy::write_list;
+pub use memory::available_memory;
+pub use numpy::{open_raw, write_list, write_points};
 pub use output::{
     SEAL, Stage, Traces, companions, folder_of, is_part, is_special, settle, write, write_staged, write_whole,
 };
 
+pub use scenes::{GeoTags, Origin, Segmented};
+
 use source::{Source, bare_name, strip_ending};
 use triples::plausible;
 
+use crate::called::Called;
 use crate::error::{Error, Place, Result};
 use crate::image::ImageShape;
 use crate::matrix::Matrix;
@@ -101,6 +115,10 @@ pub struct Loaded {
     pub wavelengths: Option<Vec<f64>>,
     /// How texts became counts of words.
     pub texts: Option<Vocabulary>,
+    /// What points and features are called, where the format knows.
+    pub called: Option<Called>,
+    /// Where on earth the pixels are, and in which kind of file that was said.
+    pub origin: Option<Origin>,
     /// The format's name in [`FORMATS`]; empty for a matrix that came from elsewhere.
     pub format: &'static str,
     /// What a reader should know, a line each.
@@ -118,6 +136,8 @@ impl Loaded {
             feature_image: None,
             wavelengths: None,
             texts: None,
+            called: None,
+            origin: None,
             format,
             notes: Vec::new(),
         }
@@ -136,6 +156,8 @@ impl Loaded {
                 feature_image: self.image,
                 wavelengths: None,
                 texts: None,
+                called: self.called.map(Called::turned),
+                origin: None,
                 ..self
             },
         }
@@ -233,12 +255,24 @@ pub static FORMATS: &[Format] = &[
     },
     Format {
         name: hdf5::NAME,
-        about: "HDF5 (.h5ad, 10x .h5, loom, MATLAB 7.3): known, and refused with the line of Python that converts it",
+        about: "HDF5: AnnData (.h5ad), 10x .h5, loom, MATLAB 7.3, or an array in any other",
         endings: &[".h5", ".hdf5", ".h5ad", ".loom"],
         binary: true,
         recognise: hdf5::recognise,
         certain: true,
         read: hdf5::read,
+        folder: None,
+        write: None,
+        companions: &[],
+    },
+    Format {
+        name: parquet::NAME,
+        about: "Parquet: known, and refused with the line of Python that converts it",
+        endings: &[".parquet"],
+        binary: true,
+        recognise: parquet::recognise,
+        certain: true,
+        read: parquet::read,
         folder: None,
         write: None,
         companions: &[],
@@ -264,6 +298,18 @@ pub static FORMATS: &[Format] = &[
         certain: true,
         read: geotiff::read,
         folder: None,
+        write: None,
+        companions: &[],
+    },
+    Format {
+        name: blocks::NAME,
+        about: "a block folder: .npy files and blocks.json, for data larger than memory",
+        endings: &[],
+        binary: true,
+        recognise: |_, _| false,
+        certain: false,
+        read: |source, _| Err(source.fault(Place::Whole, "is a file, a block folder is wanted")),
+        folder: Some(Folder { recognise: blocks::recognise_folder, read: blocks::read_folder }),
         write: None,
         companions: &[],
     },
@@ -404,7 +450,7 @@ pub static FORMATS: &[Format] = &[
 ];
 
 /// Formats whose columns can be named by [`Options::columns`].
-const TABLES: &[&str] = &["csv", "tsv", "jsonl"];
+const TABLES: &[&str] = &["csv", "tsv", "jsonl", "hdf5"];
 
 /// Reads a file, or a folder, in whichever format it is.
 pub fn read(path: &Path, options: &Options) -> Result<Loaded> {

@@ -7,14 +7,17 @@ use zip::ZipArchive;
 use zip::write::SimpleFileOptions;
 
 use super::compressed::{Compressed, from_columns, from_rows};
+use super::in_place::{Beside, InPlace};
 use super::numpy::{Header, put_header};
 use super::output::{nonzeros, single, visit_rows};
+use super::pieces::{Piece, Pieces};
 use super::source::{Seekable, Source};
+use super::stored::Stored;
 use super::triples::{Bands, Triples, assemble, plausible};
 use super::values::{Layout, Number, Short};
 use super::{Loaded, Options, Precision};
 use crate::error::{Place, Result};
-use crate::matrix::Matrix;
+use crate::matrix::{Format, Matrix, Shape};
 
 /// The name in the table of formats.
 pub(super) const NAME: &str = "npz";
@@ -22,6 +25,9 @@ pub(super) const NAME: &str = "npz";
 pub(super) fn recognise(head: &[u8], _path: &std::path::Path) -> bool {
     head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
 }
+
+/// What a byte of a compressed file can stand for at most.
+const DEFLATED: u128 = 1032;
 
 type Answer<T> = std::result::Result<T, String>;
 
@@ -33,13 +39,15 @@ struct Arrays<'a> {
 
 pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     let fault = |problem: String| source.fault(Place::Whole, problem);
-    let archive = ZipArchive::new(source.seekable()?)
-        .map_err(|error| fault(format!("the zip archive is broken or truncated: {error}")))?;
-    let names = archive.file_names_raw().filter_map(|name| std::str::from_utf8(name).ok());
-    let names = names.filter_map(|name| name.strip_suffix(".npy")).map(str::to_owned).collect();
-    let mut arrays = Arrays { archive, names };
-    let has = |name: &str| arrays.names.iter().any(|own| own == name);
-    let loaded = if options.variable.is_none() && has("format") && has("shape") && has("data") {
+    let mut arrays = open_archive(source)?;
+    let is_sparse = arrays.is_sparse(options);
+    if let Some(entries) = arrays.header("data").ok().filter(|_| is_sparse).and_then(|header| header.count())
+    {
+        // Indices come as 64 bits. No archive holds more than so much in a byte, whatever it claims.
+        let claimed = u128::from(entries) * (size_of::<i64>() + size_of::<f32>()) as u128;
+        source.check_room(claimed.min(u128::from(source.plain_size().unwrap_or(0)) * DEFLATED), options)?;
+    }
+    let loaded = if is_sparse {
         sparse(&mut arrays, options).map(|matrix| Loaded::new(matrix, NAME))
     } else {
         choose(&mut arrays, options).and_then(|name| one(&mut arrays, &name, options))
@@ -47,7 +55,102 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     loaded.map_err(fault)
 }
 
+/// The arrays as they lie in an archive that is not compressed.
+pub(super) fn in_place(source: &Source, options: &Options, turned: bool) -> Result<Option<InPlace>> {
+    let fault = |problem: String| source.fault(Place::Whole, problem);
+    let mut arrays = open_archive(source)?;
+    if !arrays.is_sparse(options) {
+        let name = choose(&mut arrays, options).map_err(fault)?;
+        let Some((header, layout, stored)) = arrays.stored(source, &name)? else { return Ok(None) };
+        let shape = header.matrix_shape().map_err(|problem| fault(format!("array {name}: {problem}")))?;
+        return Ok(Some(shape.in_place(stored, layout.element.precision(options), turned, NAME)));
+    }
+    let format = arrays.format().map_err(fault)?;
+    let shape = arrays.integers("shape").map_err(fault)?;
+    // Compressed columns are the rows of the other way round.
+    let (points, features) = match (format.as_str(), turned, &shape[..]) {
+        ("csr", false, &[rows, columns]) => (rows, columns),
+        ("csc", true, &[rows, columns]) => (columns, rows),
+        _ => return Ok(None),
+    };
+    let (Ok(points), Ok(features)) = (usize::try_from(points), i32::try_from(features)) else {
+        return Ok(None);
+    };
+    let parts =
+        (arrays.stored(source, "indptr")?, arrays.stored(source, "indices")?, arrays.stored(source, "data")?);
+    let (Some((_, _, offsets)), Some((_, _, columns)), Some((_, layout, values))) = parts else {
+        return Ok(None);
+    };
+    if offsets.count() != points as u64 + 1 {
+        return Ok(None);
+    }
+    let entries = offsets.integers(points as u64..points as u64 + 1)?[0];
+    if entries < 0 || entries as u64 != values.count() || entries as u64 != columns.count() {
+        return Ok(None);
+    }
+    let zeros = values.zeros()?;
+    let precision = layout.element.precision(options);
+    let shape = Shape {
+        points,
+        features: features as usize,
+        nonzeros: (entries as u64 - zeros) as usize,
+        format: if precision == Precision::F32 { Format::F32 } else { Format::F64 },
+        sparse: true,
+    };
+    let piece = Piece::Sparse { offsets, columns, values };
+    let pieces = Pieces::new(shape, vec![(points, piece)], None, zeros > 0);
+    let beside = Beside { format: NAME, ..Beside::default() };
+    Ok(Some(InPlace { source: Box::new(pieces), beside, contiguous: true }))
+}
+
+fn open_archive<'a>(source: &'a Source) -> Result<Arrays<'a>> {
+    let archive = ZipArchive::new(source.seekable()?).map_err(|error| {
+        source.fault(Place::Whole, format!("the zip archive is broken or truncated: {error}"))
+    })?;
+    let names = archive.file_names_raw().filter_map(|name| std::str::from_utf8(name).ok());
+    let names = names.filter_map(|name| name.strip_suffix(".npy")).map(str::to_owned).collect();
+    Ok(Arrays { archive, names })
+}
+
 impl Arrays<'_> {
+    /// Whether it is what scipy.sparse writes.
+    fn is_sparse(&self, options: &Options) -> bool {
+        let has = |name: &str| self.names.iter().any(|own| own == name);
+        options.variable.is_none() && has("format") && has("shape") && has("data")
+    }
+
+    /// Where an array lies in the file; none if it is compressed.
+    fn stored(&mut self, source: &Source, name: &str) -> Result<Option<(Header, Layout, Stored)>> {
+        let fault = |problem: String| source.fault(Place::Whole, format!("array {name}: {problem}"));
+        let mut entry =
+            self.archive.by_name(&format!("{name}.npy")).map_err(|error| fault(error.to_string()))?;
+        let (at, size) = (entry.data_start(), entry.size());
+        if entry.compression() != zip::CompressionMethod::Stored || !source.is_on_disk() {
+            return Ok(None);
+        }
+        let Some(at) = at else { return Ok(None) };
+        let header = Header::read(&mut entry).map_err(|wrong| fault(wrong.problem))?;
+        let layout = header.layout().map_err(fault)?;
+        let bytes = header.count().and_then(|count| count.checked_mul(layout.element.size() as u64));
+        if bytes.and_then(|bytes| bytes.checked_add(header.data_at() as u64)) != Some(size) {
+            return Ok(None);
+        }
+        let first = at + header.data_at() as u64;
+        let stored = Stored::new(source.path(), first, header.count().unwrap_or(0), layout)?;
+        Ok(Some((header, layout, stored)))
+    }
+
+    /// The name of a sparse format.
+    fn format(&mut self) -> Answer<String> {
+        self.open("format", |_, reader| {
+            let mut text = Vec::new();
+            reader.take(16).read_to_end(&mut text).map_err(|error| error.to_string())?;
+            // Bytes, or the UTF-32 of a Python string.
+            text.retain(|&b| b != 0);
+            Ok(String::from_utf8_lossy(&text).into_owned())
+        })
+    }
+
     /// Hands the array's header and its numbers, still to be read, to `take`.
     fn open<T>(&mut self, name: &str, take: impl FnOnce(Header, &mut dyn Read) -> Answer<T>) -> Answer<T> {
         let wrong = |problem: String| format!("array {name}: {problem}");
@@ -147,13 +250,7 @@ fn one(arrays: &mut Arrays, name: &str, options: &Options) -> Answer<Loaded> {
 }
 
 fn sparse(arrays: &mut Arrays, options: &Options) -> Answer<Matrix> {
-    let format = arrays.open("format", |_, reader| {
-        let mut text = Vec::new();
-        reader.take(16).read_to_end(&mut text).map_err(|error| error.to_string())?;
-        // Bytes, or the UTF-32 of a Python string.
-        text.retain(|&b| b != 0);
-        Ok(String::from_utf8_lossy(&text).into_owned())
-    })?;
+    let format = arrays.format()?;
     let shape = arrays.integers("shape")?;
     let &[rows, columns] = &shape[..] else {
         return Err(format!("a sparse array of {} dimensions: a matrix is wanted", shape.len()));

@@ -3,13 +3,16 @@
 use std::io::{Read, Write};
 
 use super::cursor::Fault;
+use super::in_place::{Beside, InPlace};
 use super::output::visit_rows;
+use super::pieces::{Arrangement, Piece, Pieces, dense_shape};
 use super::source::Source;
+use super::stored::Stored;
 use super::values::{Element, Layout, Number, Order, Short, dense};
 use super::{Loaded, Options, Precision};
 use crate::error::{Error, Place, Result};
 use crate::image::{ImageShape, Scan};
-use crate::matrix::Matrix;
+use crate::matrix::{AnyPoints, Matrix};
 
 /// The name in the table of formats.
 pub(super) const NAME: &str = "npy";
@@ -67,6 +70,16 @@ impl Header {
         Ok(header)
     }
 
+    /// Where the numbers begin.
+    pub fn data_at(&self) -> usize {
+        self.data_at
+    }
+
+    /// Whether it is an array of this shape, the last index fastest.
+    pub fn is_plain(&self, shape: &[u64]) -> bool {
+        self.shape == shape && (!self.columns_first || shape.len() == 1)
+    }
+
     /// The element type, or why there is none that could be clustered.
     pub fn layout(&self) -> std::result::Result<Layout, String> {
         let refuse = |what: &str, advice: &str| Err(format!("an array of {what} ({}): {advice}", self.kind));
@@ -105,32 +118,9 @@ impl Header {
         self.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ")
     }
 
-    /// What the array is as points and features, or why it is no matrix. Three dimensions are a cube of
-    /// height x width x bands; if only the last two are equal, pictures one after the other.
+    /// What the array is as points and features, or why it is no matrix.
     pub fn matrix_shape(&self) -> std::result::Result<Shape, String> {
-        let (order, scan) =
-            if self.columns_first { (Order::Columns, Scan::Columns) } else { (Order::Rows, Scan::Rows) };
-        let image =
-            |height: u64, width: u64| ImageShape { height: height as usize, width: width as usize, scan };
-        let matrix = |points: Option<u64>, features: Option<u64>| {
-            let (points, features) =
-                (points.ok_or("its size overflows")?, features.ok_or("its size overflows")?);
-            Ok(Shape { points: points as usize, features: features as usize, order, image: None, each: None })
-        };
-        match self.shape[..] {
-            [rows, columns] => matrix(Some(rows), Some(columns)),
-            [] => Err("a single number, where points in rows and features in columns are wanted".into()),
-            [n] => Err(format!("a one-dimensional array of {n} numbers: reshape it to points x features")),
-            [count, height, width] if height == width && count != height => {
-                let shape = matrix(Some(count), height.checked_mul(width))?;
-                Ok(Shape { each: Some(image(height, width)), ..shape })
-            }
-            [height, width, bands] => {
-                let shape = matrix(height.checked_mul(width), Some(bands))?;
-                Ok(Shape { image: Some(image(height, width)), ..shape })
-            }
-            _ => Err(format!("an array of {} dimensions: reshape it to points x features", self.shape.len())),
-        }
+        Shape::of(&self.shape, self.columns_first)
     }
 }
 
@@ -146,23 +136,75 @@ pub(super) struct Shape {
 }
 
 impl Shape {
+    /// What an array is as points and features, or why it is no matrix. Three dimensions are a cube of
+    /// height x width x bands; if only the last two are equal, pictures one after the other.
+    pub fn of(sizes: &[u64], columns_first: bool) -> std::result::Result<Shape, String> {
+        let (order, scan) =
+            if columns_first { (Order::Columns, Scan::Columns) } else { (Order::Rows, Scan::Rows) };
+        let image =
+            |height: u64, width: u64| ImageShape { height: height as usize, width: width as usize, scan };
+        let matrix = |points: Option<u64>, features: Option<u64>| {
+            let (points, features) =
+                (points.ok_or("its size overflows")?, features.ok_or("its size overflows")?);
+            Ok(Shape { points: points as usize, features: features as usize, order, image: None, each: None })
+        };
+        match *sizes {
+            [rows, columns] => matrix(Some(rows), Some(columns)),
+            [] => Err("a single number, where points in rows and features in columns are wanted".into()),
+            [n] => Err(format!("a one-dimensional array of {n} numbers: reshape it to points x features")),
+            [count, height, width] if height == width && count != height => {
+                let shape = matrix(Some(count), height.checked_mul(width))?;
+                Ok(Shape { each: Some(image(height, width)), ..shape })
+            }
+            [height, width, bands] => {
+                let shape = matrix(height.checked_mul(width), Some(bands))?;
+                Ok(Shape { image: Some(image(height, width)), ..shape })
+            }
+            _ => Err(format!("an array of {} dimensions: reshape it to points x features", sizes.len())),
+        }
+    }
+
     /// Its numbers as they stand in the file.
     pub fn matrix<T: Number>(&self, values: Vec<T>) -> Matrix {
         dense(self.points, self.features, values, self.order)
     }
 
+    /// The numbers where they lie, with what the shape says about them.
+    pub fn in_place(
+        &self,
+        stored: Stored,
+        precision: Precision,
+        turned: bool,
+        format: &'static str,
+    ) -> InPlace {
+        let (points, features) =
+            if turned { (self.features, self.points) } else { (self.points, self.features) };
+        let by_points = (self.order == Order::Rows) != turned;
+        let arrangement = if by_points { Arrangement::Points } else { Arrangement::Features(points) };
+        let shape = dense_shape(points, features, precision);
+        let source = Pieces::new(shape, vec![(points, Piece::Dense(stored, arrangement))], None, false);
+        let mut beside = Beside { format, notes: self.notes(), ..Beside::default() };
+        (beside.image, beside.feature_image) =
+            if turned { (self.each, self.image) } else { (self.image, self.each) };
+        InPlace { source: Box::new(source), beside, contiguous: by_points }
+    }
+
+    /// What a reader should know.
+    fn notes(&self) -> Vec<String> {
+        let (points, features) = (self.points, self.features);
+        let cube = |ImageShape { height, width, .. }: ImageShape| {
+            format!("read as an image of {height} x {width} pixels with {features} bands")
+        };
+        let pictures = |ImageShape { height, width, .. }: ImageShape| {
+            format!("read as {points} pictures of {height} x {width} pixels")
+        };
+        self.image.map(cube).into_iter().chain(self.each.map(pictures)).collect()
+    }
+
     /// The matrix with what the shape says about it.
     pub fn loaded(&self, matrix: Matrix, format: &'static str) -> Loaded {
-        let mut loaded =
-            Loaded { image: self.image, feature_image: self.each, ..Loaded::new(matrix, format) };
-        let (points, features) = (self.points, self.features);
-        if let Some(ImageShape { height, width, .. }) = self.image {
-            loaded.notes.push(format!("read as an image of {height} x {width} pixels with {features} bands"));
-        }
-        if let Some(ImageShape { height, width, .. }) = self.each {
-            loaded.notes.push(format!("read as {points} pictures of {height} x {width} pixels"));
-        }
-        loaded
+        let (image, feature_image, notes) = (self.image, self.each, self.notes());
+        Loaded { image, feature_image, notes, ..Loaded::new(matrix, format) }
     }
 }
 
@@ -203,6 +245,39 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
         Precision::F64 => shape.matrix(values::<f64>(source, reader, &header, layout, options)?),
     };
     Ok(shape.loaded(matrix, NAME))
+}
+
+/// The file as it lies: any order of its numbers will do.
+pub(super) fn in_place(source: &Source, options: &Options, turned: bool) -> Result<Option<InPlace>> {
+    let header = read_header(source, &mut source.reader()?)?;
+    let fault = |problem: String| source.fault(Place::Byte(10), problem);
+    let layout = header.layout().map_err(fault)?;
+    let shape = header.matrix_shape().map_err(fault)?;
+    let there = source.plain_size().unwrap_or(0).saturating_sub(header.data_at as u64);
+    let bytes = header.count().and_then(|count| count.checked_mul(layout.element.size() as u64));
+    if bytes != Some(there) {
+        // Its reader says best what is wrong.
+        return Ok(None);
+    }
+    let stored = Stored::new(source.path(), header.data_at as u64, header.count().unwrap_or(0), layout)?;
+    Ok(Some(shape.in_place(stored, layout.element.precision(options), turned, NAME)))
+}
+
+/// Rows of numbers (of numpy's kind, `<f4` say) from a byte of a file on, where they lie: what a map of a file shows.
+pub fn open_raw(
+    path: &std::path::Path,
+    at: u64,
+    kind: &str,
+    [points, features]: [usize; 2],
+) -> Result<Box<dyn crate::matrix::Source>> {
+    let shape = vec![points as u64, features as u64];
+    let header = Header { kind: kind.into(), columns_first: false, shape, data_at: 0 };
+    let fault = |problem: String| Error::File { path: path.into(), place: Place::Whole, problem };
+    let layout = header.layout().map_err(fault)?;
+    let count = header.count().ok_or_else(|| fault("its size overflows".into()))?;
+    let shape = header.matrix_shape().map_err(fault)?;
+    let stored = Stored::new(path, at, count, layout)?;
+    Ok(shape.in_place(stored, layout.element.precision(&Options::default()), false, NAME).source)
 }
 
 /// A list of numbers: a one-dimensional array, or a single row or column.
@@ -278,6 +353,36 @@ pub(super) fn put_header(out: &mut dyn Write, kind: &str, shape: &str) -> std::i
 pub fn write_list(numbers: &[f64], out: &mut dyn Write) -> std::io::Result<()> {
     put_header(out, "<f8", &format!("({},)", numbers.len()))?;
     numbers.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))
+}
+
+/// Dense points as they come, a few at a time; `before` is called with the number of the first of them.
+pub fn write_points(
+    source: &dyn crate::matrix::Source,
+    out: &mut dyn Write,
+    before: &mut dyn FnMut(usize),
+) -> std::io::Result<()> {
+    let shape = source.shape();
+    let single = shape.format == crate::matrix::Format::F32;
+    put_header(out, if single { "<f4" } else { "<f8" }, &format!("({}, {})", shape.points, shape.features))?;
+    let together = ((16 << 20) / (shape.features * 8).max(1)).max(1);
+    for from in (0..shape.points).step_by(together) {
+        before(from);
+        let points =
+            source.points(from..(from + together).min(shape.points)).map_err(std::io::Error::other)?;
+        match &points {
+            AnyPoints::DenseF32(x) if cfg!(target_endian = "little") => {
+                out.write_all(bytemuck::cast_slice(x.data()))?
+            }
+            AnyPoints::DenseF64(x) if cfg!(target_endian = "little") => {
+                out.write_all(bytemuck::cast_slice(x.data()))?
+            }
+            AnyPoints::DenseF32(x) => x.data().iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))?,
+            AnyPoints::DenseF64(x) => x.data().iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))?,
+            _ => return Err(std::io::Error::other("sparse points are written into a block folder")),
+        }
+        source.take_back(points);
+    }
+    Ok(())
 }
 
 /// Dense, C order, float32 or float64; a sparse matrix is written with its zeros.

@@ -17,6 +17,12 @@ pub(crate) struct Rows {
     pub values: Vec<f64>,
 }
 
+/// Bytes that so many entries take while they are put together: as they were read, and as they will be.
+pub(crate) fn room(points: u64, entries: u64) -> u128 {
+    let entry = 2 * size_of::<i32>() + size_of::<f64>() + size_of::<f32>();
+    u128::from(entries) * entry as u128 + u128::from(points) * size_of::<usize>() as u128
+}
+
 /// Puts the pieces together; columns count from `base` in the pieces and from 0 in the matrix.
 pub(crate) fn assemble(features: usize, base: i32, pieces: &[Rows], precision: Precision) -> Matrix {
     match precision {

@@ -4,9 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use super::Loaded;
+use super::in_place::Beside;
 use super::lists::lines;
 use super::source::bare_name;
 use crate::image::{ImageShape, Scan};
+use crate::matrix::Shape;
 
 /// Adds what lies beside the file and fits it, where the file itself says nothing of the kind.
 pub(super) fn add(loaded: &mut Loaded, path: &Path) {
@@ -37,6 +39,33 @@ pub(super) fn add(loaded: &mut Loaded, path: &Path) {
             loaded.image = Some(shape);
         } else if shape.pixels() == features {
             loaded.feature_image = Some(shape);
+        }
+    }
+}
+
+/// The file with the class of each point, if there is one.
+pub(super) fn labels(path: &Path) -> Option<PathBuf> {
+    let path = path.with_file_name(Path::new(bare_name(path)).with_extension("labels"));
+    path.is_file().then_some(path)
+}
+
+/// The same for data that are read where they lie; the classes stay in their file.
+pub(super) fn add_to(beside: &mut Beside, path: &Path, shape: Shape) {
+    let file = |ending: &str| -> Option<PathBuf> {
+        let path = path.with_file_name(Path::new(bare_name(path)).with_extension(ending));
+        path.is_file().then_some(path)
+    };
+    if beside.truth.is_none() {
+        beside.truth = labels(path);
+    }
+    if beside.image.is_none()
+        && beside.feature_image.is_none()
+        && let Some(found) = file("json").and_then(|path| image(&path))
+    {
+        if found.pixels() == shape.points {
+            beside.image = Some(found);
+        } else if found.pixels() == shape.features {
+            beside.feature_image = Some(found);
         }
     }
 }

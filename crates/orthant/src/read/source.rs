@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Options;
 use crate::error::{Error, Place, Result};
+use crate::matrix::kernels::check_room;
 
 /// How much of a file the recognition of its format looks at, unless its lines are longer.
 const HEAD: usize = 64 * 1024;
@@ -168,25 +169,9 @@ impl<'a> Source<'a> {
 
     /// Refuses, before anything is reserved, what would not fit into memory.
     pub fn check_room(&self, bytes: u128, options: &Options) -> Result<()> {
-        let gigabytes = |bytes: u128| format!("{:.1} GB", bytes as f64 / 1e9);
-        let refuse = |free: String| {
-            let path = self.path.display();
-            let needed = gigabytes(bytes);
-            let advice = "--precision f32 halves it, and a sparse format holds no zeros";
-            Err(Error::Computation(format!("{path}: needs about {needed} of memory, {free}: {advice}")))
-        };
-        match options.memory {
-            Some(free) if bytes > u128::from(free) => {
-                return refuse(format!("{} are free", gigabytes(free.into())));
-            }
-            _ => {}
-        }
-        // Asked for and given back at once: limits of the process are known to the system alone.
-        let asked = usize::try_from(bytes).map(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
-        if asked != Ok(true) {
-            return refuse("more than the system gives".into());
-        }
-        Ok(())
+        let path = format!("{}:", self.path.display());
+        let advice = "--precision f32 needs less, and a sparse format holds no zeros";
+        check_room(&path, bytes, options.memory, advice)
     }
 
     /// A companion file in the same folder, if it is there; bytes in memory have none.

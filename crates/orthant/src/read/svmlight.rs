@@ -3,6 +3,7 @@
 
 use std::io::Write;
 
+use super::convert::{Pour, Poured};
 use super::cursor::{Cursor, Fault, quoted};
 use super::output::{put_number, single, visit_rows};
 use super::rows::{Rows, assemble};
@@ -61,6 +62,43 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
     let features = (largest - base) as usize + 1;
     let matrix = assemble(features, base, &rows, options.precision.unwrap_or(Precision::F64));
     Ok(Loaded { truth: Some(truth), ..Loaded::new(matrix, NAME) })
+}
+
+/// The rows of the file, piece by piece. What indices count from is only known when all of them were seen.
+pub(super) struct Pouring<'a> {
+    source: &'a Source<'a>,
+    base: i32,
+    features: usize,
+}
+
+pub(super) fn pour<'a>(source: &'a Source) -> Result<Pouring<'a>> {
+    let (mut smallest, mut largest) = (i32::MAX, -1);
+    let lines = Text::new(source)?.parse_each(parse_lines, |piece, _| {
+        (smallest, largest) = (smallest.min(piece.smallest), largest.max(piece.largest));
+        Ok(())
+    })?;
+    if largest < 0 {
+        return Err(source.fault(Place::Line(lines), "no line has an index:value pair"));
+    }
+    let base = i32::from(smallest > 0);
+    Ok(Pouring { source, base, features: (largest - base) as usize + 1 })
+}
+
+impl Pour for Pouring<'_> {
+    fn sparse(&self) -> bool {
+        true
+    }
+
+    fn features(&self) -> usize {
+        self.features
+    }
+
+    fn pour(self: Box<Self>, take: &mut dyn FnMut(Poured) -> Result<()>) -> Result<()> {
+        Text::new(self.source)?.parse_each(parse_lines, |piece, _| {
+            take(Poured { rows: Poured::sparse(piece.rows, self.base), truth: piece.labels, names: vec![] })
+        })?;
+        Ok(())
+    }
 }
 
 fn parse_lines(text: &[u8]) -> std::result::Result<Piece, Fault> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::source::Source;
 use super::text::Text;
 use super::{Loaded, Options, matrix_market};
+use crate::called::Called;
 use crate::error::{Error, Place, Result};
 use crate::orientation::Orientation;
 
@@ -22,33 +23,59 @@ pub(super) fn recognise_folder(folder: &Path) -> bool {
     find(folder, &["matrix.mtx"]).is_some()
 }
 
-pub(super) fn read_folder(folder: &Path, options: &Options) -> Result<Loaded> {
+/// The three files of a folder.
+pub(super) struct Parts {
+    pub matrix: PathBuf,
+    genes: PathBuf,
+    cells: PathBuf,
+}
+
+pub(super) fn parts(folder: &Path) -> Result<Parts> {
     let wanted = |names: &[&str]| {
         find(folder, names).ok_or_else(|| {
             let problem = format!("{} (or .gz) is missing in the folder", names[0]);
             Error::File { path: folder.into(), place: Place::Whole, problem }
         })
     };
-    let matrix = Source::open(&wanted(&["matrix.mtx"])?)?;
-    let genes = wanted(&["features.tsv", "genes.tsv"])?;
-    let cells = wanted(&["barcodes.tsv"])?;
-    let loaded = matrix_market::read(&matrix, options)?.with_points(Orientation::Columns);
-    let counted = |path: &Path, count: usize, what: &str, column: usize| -> Result<Vec<String>> {
+    Ok(Parts {
+        matrix: wanted(&["matrix.mtx"])?,
+        genes: wanted(&["features.tsv", "genes.tsv"])?,
+        cells: wanted(&["barcodes.tsv"])?,
+    })
+}
+
+impl Parts {
+    fn counted(&self, path: &Path, count: usize, what: &str, column: usize) -> Result<Vec<String>> {
         let list = column_of(path, column)?;
         if list.len() == count {
             return Ok(list);
         }
-        let problem = format!("has {} lines for {count} {what} of {}", list.len(), matrix.path().display());
+        let problem = format!("has {} lines for {count} {what} of {}", list.len(), self.matrix.display());
         Err(Error::File { path: path.into(), place: Place::Whole, problem })
-    };
+    }
+
+    /// The names of so many cells and genes.
+    pub fn names(&self, cells: usize, genes: usize) -> Result<(Vec<String>, Vec<String>)> {
+        Ok((self.counted(&self.cells, cells, "columns", 0)?, self.counted(&self.genes, genes, "rows", 1)?))
+    }
+}
+
+pub(super) fn read_folder(folder: &Path, options: &Options) -> Result<Loaded> {
+    let parts = parts(folder)?;
+    let matrix = Source::open(&parts.matrix)?;
+    let loaded = matrix_market::read(&matrix, options)?.with_points(Orientation::Columns);
+    let (cells, genes) = parts.names(loaded.matrix.points(), loaded.matrix.features())?;
     Ok(Loaded {
-        names: Some(counted(&cells, loaded.matrix.points(), "columns", 0)?),
-        vocabulary: Some(counted(&genes, loaded.matrix.features(), "rows", 1)?),
-        notes: vec!["read as a folder of 10x Genomics: points are cells, features are genes".into()],
+        names: Some(cells),
+        vocabulary: Some(genes),
+        notes: vec![NOTE.into()],
+        called: Some(Called::CELLS),
         format: NAME,
         ..loaded
     })
 }
+
+const NOTE: &str = "read as a folder of 10x Genomics: points are cells, features are genes";
 
 /// A column of lines with tabs; the first where there is no such.
 fn column_of(path: &Path, column: usize) -> Result<Vec<String>> {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::cursor::Fault;
 use super::source::Source;
 use crate::error::{Place, Result};
+use crate::matrix::threads;
 
 /// Small enough to stay in cache between reading and parsing.
 const PIECE: usize = 512 * 1024;
@@ -23,6 +24,16 @@ pub(crate) struct Text<'a> {
     filled: usize,
     ended: bool,
     lines: u64,
+    /// Bytes of the content before the buffer.
+    before: u64,
+}
+
+/// How far a text was read: whole lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Position {
+    /// Bytes of the content, decompressed.
+    pub bytes: u64,
+    pub lines: u64,
 }
 
 impl<'a> Text<'a> {
@@ -30,8 +41,16 @@ impl<'a> Text<'a> {
         let reader = source.reader()?;
         // A small file (there are many in the tests) needs no large buffer.
         let length = source.plain_size().map_or(PIECE, |size| PIECE.min(size as usize + 1));
-        let mut text =
-            Text { source, reader, buffer: vec![0; length], start: 0, filled: 0, ended: false, lines: 0 };
+        let mut text = Text {
+            source,
+            reader,
+            buffer: vec![0; length],
+            start: 0,
+            filled: 0,
+            ended: false,
+            lines: 0,
+            before: 0,
+        };
         text.fill()?;
         match &text.buffer[..text.filled] {
             [] => return Err(source.fault(Place::Whole, "the file is empty")),
@@ -60,6 +79,7 @@ impl<'a> Text<'a> {
     /// Makes room behind what is waiting, growing only for a line longer than the buffer.
     fn refill(&mut self) -> Result<()> {
         self.buffer.copy_within(self.start..self.filled, 0);
+        self.before += self.start as u64;
         self.filled -= self.start;
         self.start = 0;
         if self.filled == self.buffer.len() {
@@ -97,6 +117,103 @@ impl<'a> Text<'a> {
         self.lines
     }
 
+    /// A piece of whole lines: a buffer, and where in it they are. The next one goes into a spare buffer.
+    fn next_piece(&mut self, spare: &Mutex<Vec<Vec<u8>>>) -> Result<Option<(Vec<u8>, usize, usize)>> {
+        self.fill()?;
+        let cut = loop {
+            match memchr::memrchr(b'\n', &self.buffer[self.start..self.filled]) {
+                _ if self.ended => break self.filled,
+                Some(end) => break self.start + end + 1,
+                None => self.refill()?,
+            }
+        };
+        if cut == self.start {
+            return Ok(None);
+        }
+        let mut next = spare.lock().expect("no panic while locked").pop().unwrap_or_default();
+        let tail = self.filled - cut;
+        if next.len() < PIECE.max(2 * tail) && !self.ended {
+            next.resize(PIECE.max(2 * tail), 0);
+        }
+        next[..tail].copy_from_slice(&self.buffer[cut..self.filled]);
+        let buffer = std::mem::replace(&mut self.buffer, next);
+        let start = std::mem::replace(&mut self.start, 0);
+        self.before += cut as u64;
+        self.filled = tail;
+        Ok(Some((buffer, start, cut)))
+    }
+
+    /// Where the next line begins.
+    pub fn position(&self) -> Position {
+        Position { bytes: self.before + self.start as u64, lines: self.lines }
+    }
+
+    /// Goes on from a place that was reached before; nothing in between is looked at.
+    pub fn skip_to(&mut self, to: Position) -> Result<()> {
+        let mut left = to.bytes.saturating_sub(self.position().bytes);
+        while left > 0 {
+            let here = ((self.filled - self.start) as u64).min(left);
+            self.start += here as usize;
+            left -= here;
+            if left > 0 {
+                if self.ended {
+                    let problem = "is shorter than it was when the work on it began: it has changed";
+                    return Err(self.source.fault(Place::Whole, problem));
+                }
+                self.refill()?;
+            }
+        }
+        self.lines = to.lines;
+        Ok(())
+    }
+
+    /// Parses all that is left as [`Text::parse`] does, and hands on what was found in the order of the file, with the
+    /// place up to which it reaches: only a few pieces are in memory at a time. Gives the number of lines.
+    pub fn parse_each<T: Send>(
+        mut self,
+        parse: impl Fn(&[u8]) -> std::result::Result<T, Fault> + Sync,
+        mut take: impl FnMut(T, Option<Position>) -> Result<()>,
+    ) -> Result<u64> {
+        type Waiting = Vec<(Vec<u8>, usize, usize)>;
+        let spare = Mutex::new(Vec::<Vec<u8>>::new());
+        let count = 2 * rayon::current_num_threads();
+        let batch = |text: &mut Text| -> Result<(Waiting, u64)> {
+            let mut pieces = Vec::with_capacity(count);
+            while pieces.len() < count {
+                match text.next_piece(&spare)? {
+                    Some(piece) => pieces.push(piece),
+                    None => break,
+                }
+            }
+            Ok((pieces, text.position().bytes))
+        };
+        let (mut now, mut end) = batch(&mut self)?;
+        let (source, mut lines) = (self.source, self.lines);
+        while !now.is_empty() {
+            let work = |(buffer, start, cut): (Vec<u8>, usize, usize)| {
+                let text = &buffer[start..cut];
+                let parsed = parse(text).map_err(|fault| {
+                    (memchr::memchr_iter(b'\n', &text[..fault.at]).count() as u64, fault.problem)
+                });
+                let result = (parsed, count_lines(text));
+                spare.lock().expect("no panic while locked").push(buffer);
+                result
+            };
+            let (next, parsed) = rayon::join(|| batch(&mut self), || threads::in_order(now, work));
+            let last = parsed.len().saturating_sub(1);
+            for (at, (parsed, own)) in parsed.into_iter().enumerate() {
+                let found =
+                    parsed.map_err(|(line, problem)| source.fault(Place::Line(lines + line + 1), problem))?;
+                lines += own;
+                // Only the end of all of them is a place to go on from.
+                take(found, (at == last).then_some(Position { bytes: end, lines }))?;
+            }
+            // After the faults: they lie before the place where reading failed.
+            (now, end) = next?;
+        }
+        Ok(lines)
+    }
+
     /// Parses all that is left: pieces of whole lines, in parallel, results in the order of the
     /// file, and how many lines the text has in all. Of several faults the first is reported.
     pub fn parse<T: Send>(
@@ -126,27 +243,10 @@ impl<'a> Text<'a> {
         let read = rayon::scope(|scope| {
             let limit = 2 * rayon::current_num_threads();
             for index in 0.. {
-                self.fill()?;
-                let cut = loop {
-                    match memchr::memrchr(b'\n', &self.buffer[self.start..self.filled]) {
-                        _ if self.ended => break self.filled,
-                        Some(end) => break self.start + end + 1,
-                        None => self.refill()?,
-                    }
-                };
-                if cut == self.start || stop.load(Ordering::Relaxed) {
+                let Some((buffer, start, cut)) = self.next_piece(&spare)? else { break };
+                if stop.load(Ordering::Relaxed) {
                     break;
                 }
-                let spare = spare.lock().expect("no panic while locked").pop();
-                let mut next = spare.unwrap_or_default();
-                let tail = self.filled - cut;
-                if next.len() < PIECE.max(2 * tail) && !self.ended {
-                    next.resize(PIECE.max(2 * tail), 0);
-                }
-                next[..tail].copy_from_slice(&self.buffer[cut..self.filled]);
-                let buffer = std::mem::replace(&mut self.buffer, next);
-                let start = std::mem::replace(&mut self.start, 0);
-                self.filled = tail;
                 if waiting.load(Ordering::Relaxed) < limit {
                     waiting.fetch_add(1, Ordering::Relaxed);
                     let (work, waiting) = (&work, &waiting);

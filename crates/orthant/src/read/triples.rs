@@ -67,6 +67,12 @@ impl Triples {
         self.zeros += usize::from(value == 0.0);
     }
 
+    /// As they are sorted on disk.
+    pub fn plain(&self) -> Vec<super::convert::Entry> {
+        let plain = |&Entry { row, column, value }: &Entry| super::convert::Entry { row, column, value };
+        self.entries.iter().map(plain).collect()
+    }
+
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -104,6 +110,12 @@ impl Triples {
 /// a broken header that must not cost memory.
 pub(crate) fn plausible(lines: u64, entries: u64) -> bool {
     lines <= (1 << 20) + entries.saturating_mul(64) && lines <= u64::from(u32::MAX)
+}
+
+/// Bytes that so many entries take while they are put together: as they were read, and as they will be.
+pub(crate) fn room(points: u64, entries: u64) -> u128 {
+    let entry = size_of::<Entry>() + size_of::<i32>() + size_of::<f32>();
+    u128::from(entries) * entry as u128 + u128::from(points) * size_of::<usize>() as u128
 }
 
 /// Puts the pieces together; explicit zeros are dropped, the same place twice is refused.

@@ -4,22 +4,33 @@ use std::io::Read;
 
 use super::{Options, Precision};
 use crate::matrix::kernels::with_room;
-use crate::matrix::{Csr, Dense, Matrix};
+use crate::matrix::{AnyPoints, Csr, Dense, Matrix};
 
 /// What a matrix in memory is made of: `f32` or `f64`.
-pub(crate) trait Number: Copy + Default + PartialEq + Send + Sync + Into<f64> + 'static {
+pub(crate) trait Number: bytemuck::Pod + Default + PartialEq + Send + Sync + Into<f64> {
+    /// How this machine's memory holds it, if its least byte comes first.
+    const NATIVE: Layout;
     /// Rounds to the nearest.
     fn from_f64(value: f64) -> Self;
     /// A dense matrix of this precision.
     fn dense(x: Dense<'static, Self>) -> Matrix;
+    /// The numbers of dense points of this precision.
+    fn numbers<'p>(points: &'p AnyPoints) -> &'p [Self];
     /// A sparse matrix of this precision.
     fn sparse(x: Csr<'static, Self, i32>) -> Matrix;
 }
 
 impl Number for f32 {
+    const NATIVE: Layout = Layout { element: Element::F32, big_endian: false };
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value as f32
+    }
+    fn numbers<'p>(points: &'p AnyPoints) -> &'p [f32] {
+        match points {
+            AnyPoints::DenseF32(x) => x.data(),
+            _ => unreachable!("the shape says otherwise"),
+        }
     }
     fn dense(x: Dense<'static, f32>) -> Matrix {
         Matrix::DenseF32(x)
@@ -30,9 +41,16 @@ impl Number for f32 {
 }
 
 impl Number for f64 {
+    const NATIVE: Layout = Layout { element: Element::F64, big_endian: false };
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value
+    }
+    fn numbers<'p>(points: &'p AnyPoints) -> &'p [f64] {
+        match points {
+            AnyPoints::DenseF64(x) => x.data(),
+            _ => unreachable!("the shape says otherwise"),
+        }
     }
     fn dense(x: Dense<'static, f64>) -> Matrix {
         Matrix::DenseF64(x)

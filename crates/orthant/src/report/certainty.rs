@@ -1,13 +1,13 @@
 //! How sure the points are of their clusters.
 
 use super::chart::{Histogram, histogram};
-use super::findings::Findings;
 use super::number::{count, counted, percent, significant};
 use super::page::{Table, shortened, table};
 use super::{Report, words};
+use crate::findings::Findings;
 
 pub(super) fn margins(report: &Report, findings: &Findings) -> (Option<String>, String) {
-    let known: Vec<f64> = findings.margins.iter().copied().filter(|m| !m.is_nan()).collect();
+    let known: Vec<f64> = findings.margins.iter().map(|m| m.margin).filter(|m| !m.is_nan()).collect();
     if known.is_empty() {
         return (None, String::new());
     }

@@ -10,7 +10,7 @@ use super::words;
 use crate::algorithms::method;
 use crate::error::Result;
 use crate::evaluate;
-use crate::matrix::Rule;
+use crate::matrix::rule::Measure;
 use crate::pipeline::{Run, Stage};
 use crate::run::Progress;
 
@@ -51,10 +51,10 @@ enum Unit {
 
 impl Unit {
     fn of(stage: &Stage) -> Unit {
-        match stage.aim.rule {
-            Rule::Power | Rule::Euclid => Unit::Error,
-            Rule::Cosine => Unit::MeanCosine,
-            Rule::Kl => Unit::Own(stage.aim.objective),
+        match stage.aim.rule.measure {
+            Measure::Squares => Unit::Error,
+            Measure::Cosines => Unit::MeanCosine,
+            Measure::Divergence => Unit::Own(stage.aim.objective),
         }
     }
 
@@ -67,7 +67,7 @@ impl Unit {
     }
 
     fn value(self, report: &Report, progress: &Progress) -> f64 {
-        let facts = report.data.facts();
+        let facts = &report.findings.facts;
         match self {
             Unit::Error => (progress.objective / facts.norm2).max(0.0).sqrt(),
             Unit::MeanCosine => progress.objective / facts.usable_weight,

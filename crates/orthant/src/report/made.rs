@@ -7,7 +7,7 @@ use crate::certificate::Bound;
 
 pub(super) fn settings(report: &Report) -> String {
     let (job, made, outcome) = (report.job, &report.made, report.outcome);
-    let (shape, facts) = (report.data.shape(), report.data.facts());
+    let (shape, facts) = (report.findings.shape, &report.findings.facts);
     let (one, many) = words::points(report);
     let (feature, features) = words::features(report);
     let mut rows = vec![

@@ -44,8 +44,8 @@ fn basis(report: &Report, i: usize) -> Result<Option<Picture>> {
 
 /// A point that is a picture, small.
 pub(super) fn point(report: &Report, j: usize) -> Result<Option<String>> {
-    let Some(shape) = report.feature_image else { return Ok(None) };
-    let picture = gray(&report.data.gather(&[j])?.data, shape)?;
+    let Some((shape, entries)) = report.feature_image.zip(report.findings.point(j)) else { return Ok(None) };
+    let picture = gray(entries, shape)?;
     picture.reduced(48).img(&super::words::point(report, j)).map(Some)
 }
 

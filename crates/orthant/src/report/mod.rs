@@ -1,15 +1,17 @@
-//! Results → one self-contained HTML page, and pictures. Pure functions: nothing is printed or written.
+//! Results → one self-contained HTML page, and pictures. Pure functions: nothing is printed or written, and the data are
+//! not looked at again.
 //!
 //! ```
 //! use orthant::generate::{Generator, Synthetic};
-//! use orthant::report::{Made, Report, html};
-//! use orthant::{Job, cluster, matrix::open};
+//! use orthant::report::{Report, html};
+//! use orthant::{Job, cluster, findings::Findings, matrix::open};
 //!
 //! let made = Synthetic { noise: 0.05, ..Synthetic::default() }.generate()?;
 //! let data = open(&made.matrix, None)?;
 //! let job = Job::new("em-onmf", 6)?;
 //! let outcome = cluster(&*data, &job, &mut ())?;
-//! let page = html(&Report::new("synthetic", &*data, &job, &outcome))?;
+//! let findings = Findings::new(&*data, &outcome.solution)?;
+//! let page = html(&Report::new("synthetic", &findings, &job, &outcome))?;
 //! assert!(page.starts_with("<!doctype html>"));
 //! # Ok::<(), orthant::Error>(())
 //! ```
@@ -25,7 +27,6 @@ mod choice;
 pub mod colour;
 mod comparison;
 mod curves;
-mod findings;
 mod made;
 mod maps;
 pub mod number;
@@ -46,12 +47,12 @@ pub use comparison::{
 
 use serde::Serialize;
 
+use crate::called::Called;
 use crate::error::{Error, Result};
 use crate::evaluate::{Scores, best_matching};
+use crate::findings::Findings;
 use crate::image::ImageShape;
-use crate::matrix::Data;
 use crate::pipeline::{Job, Outcome};
-use findings::Findings;
 
 /// What the features of the data are: it decides what is shown of a cluster's direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -100,14 +101,16 @@ pub struct Report<'a> {
     pub title: &'a str,
     /// How the result came about.
     pub made: Made<'a>,
-    /// The data.
-    pub data: &'a dyn Data,
+    /// What the solution says of clusters and points.
+    pub findings: &'a Findings,
     /// What was asked for.
     pub job: &'a Job,
     /// What came out.
     pub outcome: &'a Outcome,
     /// What the features are.
     pub features: Features,
+    /// What points and features are called, where that is known.
+    pub called: Option<Called>,
     /// The name of every feature.
     pub vocabulary: Option<&'a [String]>,
     /// The name of every point.
@@ -124,14 +127,15 @@ pub struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// A report without anything that need not be there.
-    pub fn new(title: &'a str, data: &'a dyn Data, job: &'a Job, outcome: &'a Outcome) -> Self {
+    pub fn new(title: &'a str, findings: &'a Findings, job: &'a Job, outcome: &'a Outcome) -> Self {
         Report {
             title,
             made: Made::default(),
-            data,
+            findings,
             job,
             outcome,
             features: Features::Named,
+            called: None,
             vocabulary: None,
             names: None,
             image: None,
@@ -147,7 +151,7 @@ impl<'a> Report<'a> {
 
     /// What is claimed to be as long as the points or the features must be.
     fn check(&self) -> Result<()> {
-        let shape = self.data.shape();
+        let shape = self.findings.shape;
         let fits = |what: &str, given: Option<usize>, needed: usize| match given {
             Some(given) if given != needed => {
                 Err(Error::Data(format!("the report was given {given} {what}, {needed} are needed")))
@@ -180,8 +184,7 @@ impl<'a> Report<'a> {
 /// The report of one result: a page that needs nothing else.
 pub fn html(report: &Report) -> Result<String> {
     report.check()?;
-    let findings = Findings::new(report)?;
-    let sections = sections::sections(report, &findings)?;
+    let sections = sections::sections(report, report.findings)?;
     let contents = sections.contents();
     #[derive(Serialize)]
     struct Context {

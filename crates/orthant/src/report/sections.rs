@@ -3,13 +3,12 @@
 use serde::Serialize;
 
 use super::chart::{Axis, Bar, Lines, Series, bars, lines};
-use super::findings::Findings;
 use super::number::{count, counted, decimals, percent, seconds, significant};
 use super::page::shortened;
 use super::{Features, Report, certainty, curves, made, maps, truth, words};
 use crate::certificate::Bound;
 use crate::error::Result;
-use crate::matrix::Rule;
+use crate::findings::Findings;
 
 #[derive(Serialize)]
 pub(super) struct Fact {
@@ -229,10 +228,10 @@ fn sizes_note(report: &Report) -> String {
     let mut note = format!(
         "Bars: {many} in each cluster; beside them the number, and the share of the energy ‖M‖² that the cluster explains. Clusters are numbered by that share, from 0."
     );
-    let zero = report.data.facts().zero_points.len();
+    let zero = report.findings.facts.zero_points.len();
     if zero > 0 {
         let what = counted(zero, one, many);
-        note += &if report.job.aim().rule == Rule::Euclid {
+        note += &if report.job.aim().rule.distance {
             format!(" {what} without any nonzero entry were clustered by distance like all others.")
         } else {
             format!(" {what} without any nonzero entry have no direction and so no cluster (label −1).")
@@ -266,7 +265,7 @@ fn cards(report: &Report, findings: &Findings) -> Result<Vec<Card>> {
                 width: (1000.0 * u / most).round() / 10.0,
                 detail: format!("{}: {} of the unit direction", words::feature(report, f), significant(u, 3)),
             });
-            let other = cluster.distinctive.iter().filter(|t| !shown[..shown.len().min(5)].contains(&t.0));
+            let other = cluster.markers.iter().filter(|m| !shown[..shown.len().min(5)].contains(&m.feature));
             Ok(Card {
                 number: i,
                 colour: super::colour::css(i),
@@ -274,7 +273,7 @@ fn cards(report: &Report, findings: &Findings) -> Result<Vec<Card>> {
                 about: majority(report, i),
                 words: if named { words.collect() } else { vec![] },
                 distinctive: if named {
-                    other.map(|&(f, _)| words::feature(report, f)).collect()
+                    other.take(8).map(|m| words::feature(report, m.feature)).collect()
                 } else {
                     vec![]
                 },

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::evaluate;
+use crate::findings::Findings;
 use crate::generate::{Generator, Swimmer, Synthetic, Telescope};
 use crate::image::Scan;
 use crate::matrix::{Dense, Matrix, open};
@@ -43,12 +44,13 @@ fn a_bare_report_has_only_what_can_be_said() {
     let data = open(&made.matrix, None).unwrap();
     let job = Job::new("em-onmf", 6).unwrap();
     let outcome = outcome(&made.matrix, &job);
-    let page = html(&Report::new("bare", &*data, &job, &outcome)).unwrap();
+    let findings = Findings::new(&*data, &outcome.solution).unwrap().with_points(&*data).unwrap();
+    let page = html(&Report::new("bare", &findings, &job, &outcome)).unwrap();
     assert_eq!(ids(&page), ["clusters", "features", "convergence", "margins", "made"]);
     balanced(&page);
     assert!(!page.contains("<img") && !page.contains("NaN") && !page.contains("undefined"));
     assert!(page.contains("450 points") && page.contains("at most"));
-    assert!(pictures(&Report::new("bare", &*data, &job, &outcome)).unwrap().is_empty());
+    assert!(pictures(&Report::new("bare", &findings, &job, &outcome)).unwrap().is_empty());
 }
 
 #[test]
@@ -59,7 +61,8 @@ fn runs_and_a_truth_bring_their_sections() {
     let outcome = outcome(&made.matrix, &job);
     let scores = evaluate::scores(&outcome.solution.labels, &made.truth).unwrap();
     let truth = Truth { labels: &made.truth, classes: &made.classes, scores: &scores };
-    let report = Report { truth: Some(truth), ..Report::new("runs", &*data, &job, &outcome) };
+    let findings = Findings::new(&*data, &outcome.solution).unwrap().with_points(&*data).unwrap();
+    let report = Report { truth: Some(truth), ..Report::new("runs", &findings, &job, &outcome) };
     let page = html(&report).unwrap();
     assert_eq!(ids(&page), ["clusters", "features", "convergence", "runs", "truth", "margins", "made"]);
     balanced(&page);
@@ -75,11 +78,12 @@ fn a_cube_has_maps_and_spectra_and_a_collection_parts() {
     let job = Job::new("em-onmf", 8).unwrap();
     let result = outcome(&telescope.matrix, &job);
     let scores = evaluate::scores(&result.solution.labels, &telescope.truth).unwrap();
+    let findings = Findings::new(&*data, &result.solution).unwrap().with_points(&*data).unwrap();
     let report = Report {
         image: telescope.image,
         features: Features::Bands,
         truth: Some(Truth { labels: &telescope.truth, classes: &telescope.classes, scores: &scores }),
-        ..Report::new("telescope", &*data, &job, &result)
+        ..Report::new("telescope", &findings, &job, &result)
     };
     let page = html(&report).unwrap();
     assert_eq!(ids(&page), ["clusters", "map", "spectra", "convergence", "truth", "margins", "made"]);
@@ -94,10 +98,11 @@ fn a_cube_has_maps_and_spectra_and_a_collection_parts() {
     let data = open(&swimmer.matrix, None).unwrap();
     let job = Job::new("em-onmf", 17).unwrap();
     let result = outcome(&swimmer.matrix, &job);
+    let findings = Findings::new(&*data, &result.solution).unwrap();
     let report = Report {
         image: swimmer.image,
         features: Features::Pictures,
-        ..Report::new("swimmer", &*data, &job, &result)
+        ..Report::new("swimmer", &findings, &job, &result)
     };
     let page = html(&report).unwrap();
     assert_eq!(ids(&page), ["clusters", "map", "convergence", "margins", "made"]);
@@ -112,7 +117,8 @@ fn pictures_as_points_have_their_directions_shown_as_pictures() {
     let data = open(&images, None).unwrap();
     let job = Job::new("em-onmf", 4).unwrap();
     let result = outcome(&images, &job);
-    let report = Report { feature_image: swimmer.image, ..Report::new("images", &*data, &job, &result) };
+    let findings = Findings::new(&*data, &result.solution).unwrap().with_points(&*data).unwrap();
+    let report = Report { feature_image: swimmer.image, ..Report::new("images", &findings, &job, &result) };
     let page = html(&report).unwrap();
     assert_eq!(ids(&page), ["clusters", "parts", "features", "convergence", "margins", "made"]);
     balanced(&page);
@@ -137,6 +143,7 @@ fn whatever_users_name_things_stays_text() {
     let named = vec![evil.to_string(); 6];
     let truth = [0, 1, 0, 1, 0, 1];
     let scores = evaluate::scores(&result.solution.labels, &truth).unwrap();
+    let findings = Findings::new(&*data, &result.solution).unwrap().with_points(&*data).unwrap();
     let report = Report {
         made: Made {
             command: Some(evil),
@@ -149,7 +156,7 @@ fn whatever_users_name_things_stays_text() {
         names: Some(&named),
         image: Some(ImageShape { height: 2, width: 3, scan: Scan::Rows }),
         truth: Some(Truth { labels: &truth, classes: &named[..2], scores: &scores }),
-        ..Report::new(evil, &*data, &job, &result)
+        ..Report::new(evil, &findings, &job, &result)
     };
     let page = html(&report).unwrap();
     balanced(&page);
@@ -169,7 +176,8 @@ fn many_points_and_clusters_do_not_make_a_huge_page() {
     let job = Job { runs: 3, ..Job::new("em-onmf", k).unwrap() };
     let result = outcome(&matrix, &job);
     let names: Vec<String> = (0..n).map(|j| format!("{j} {}", "long ".repeat(100))).collect();
-    let report = Report { names: Some(&names), ..Report::new("large", &*data, &job, &result) };
+    let findings = Findings::new(&*data, &result.solution).unwrap().with_points(&*data).unwrap();
+    let report = Report { names: Some(&names), ..Report::new("large", &findings, &job, &result) };
     let page = html(&report).unwrap();
     balanced(&page);
     assert!(page.len() < 600_000, "{}", page.len());
@@ -182,7 +190,8 @@ fn lists_of_a_wrong_length_are_refused() {
     let data = open(&matrix, None).unwrap();
     let job = Job::new("em-onmf", 2).unwrap();
     let result = outcome(&matrix, &job);
-    let report = || Report::new("x", &*data, &job, &result);
+    let findings = Findings::new(&*data, &result.solution).unwrap().with_points(&*data).unwrap();
+    let report = || Report::new("x", &findings, &job, &result);
     let five = vec![String::new(); 5];
     assert!(
         html(&Report { names: Some(&five), ..report() })
@@ -203,7 +212,8 @@ fn one_cluster_and_exact_data_are_reported_plainly() {
     let data = open(&matrix, None).unwrap();
     let job = Job::new("em-onmf", 1).unwrap();
     let result = outcome(&matrix, &job);
-    let page = html(&Report::new("exact", &*data, &job, &result)).unwrap();
+    let findings = Findings::new(&*data, &result.solution).unwrap().with_points(&*data).unwrap();
+    let page = html(&Report::new("exact", &findings, &job, &result)).unwrap();
     assert!(page.contains("explain the data exactly") && page.contains("1 point without any nonzero entry"));
     assert!(!page.contains(r#"id="margins""#) && !page.contains("NaN"));
 }

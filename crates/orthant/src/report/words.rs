@@ -5,7 +5,6 @@ use super::page::{escape, shortened};
 use super::{Features, Report};
 use crate::algorithms::Goal;
 use crate::certificate::{Bound, Rigour};
-use crate::matrix::Rule;
 use crate::run::Stop;
 
 /// What a point is: one, many.
@@ -13,7 +12,7 @@ pub(super) fn points(report: &Report) -> (&'static str, &'static str) {
     match (report.image, report.feature_image) {
         (Some(_), _) => ("pixel", "pixels"),
         (_, Some(_)) => ("picture", "pictures"),
-        _ => ("point", "points"),
+        _ => report.called.map_or(("point", "points"), |called| called.points),
     }
 }
 
@@ -23,7 +22,7 @@ pub(super) fn features(report: &Report) -> (&'static str, &'static str) {
         Features::Bands => ("band", "bands"),
         Features::Pictures => ("picture", "pictures"),
         Features::Named if report.feature_image.is_some() => ("pixel", "pixels"),
-        Features::Named => ("feature", "features"),
+        Features::Named => report.called.map_or(("feature", "features"), |called| called.features),
     }
 }
 
@@ -62,7 +61,7 @@ pub(super) fn stage(name: &str) -> String {
 
 /// What was run on what, and how good the answer is: the first thing on the page.
 pub(super) fn lead(report: &Report) -> String {
-    let (shape, outcome, certificate) = (report.data.shape(), report.outcome, &report.outcome.certificate);
+    let (shape, outcome, certificate) = (report.findings.shape, report.outcome, &report.outcome.certificate);
     let (one, many) = points(report);
     let (feature, features) = features(report);
     let sparse = shape.nonzeros < shape.points.saturating_mul(shape.features);
@@ -138,7 +137,7 @@ pub(super) fn error(x: f64) -> String {
 /// The method's own objective, where it is not the error.
 pub(super) fn objective_note(report: &Report) -> Option<String> {
     let method = report.job.aim();
-    if method.rule == Rule::Power {
+    if method.rule.onmf {
         return None;
     }
     let better = if method.goal == Goal::Most { "largest" } else { "smallest" };

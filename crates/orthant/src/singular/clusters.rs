@@ -1,7 +1,7 @@
 //! The dominant left singular vector of every cluster, all clusters (and runs) in the same passes: eigenvectors of
 //! `MᵢMᵢᵀ`, or, where points are few and features many, `Mᵢ` times those of `MᵢᵀMᵢ`.
 
-use super::locally_optimal::{Space, locally_optimal};
+use super::locally_optimal::{Space, Stopping, locally_optimal};
 use crate::error::Result;
 use crate::matrix::passes::{Directions, Own, Power};
 use crate::matrix::{Data, Format, Mat, Shape, Slots, threads};
@@ -32,7 +32,7 @@ fn few_points(shape: &Shape, k: usize) -> bool {
 pub fn dominant(data: &dyn Data, slots: &mut dyn Slots, runs: &[usize], u: &Mat) -> Result<Dominant> {
     let k = u.cols / runs.len().max(1);
     let guesses: Vec<Mat> = (0..runs.len()).map(|r| u.columns(r * k..(r + 1) * k)).collect();
-    let found = dominant_within(data, slots, runs, &guesses.iter().collect::<Vec<_>>(), 1e-10)?;
+    let found = dominant_within(data, slots, runs, &guesses.iter().collect::<Vec<_>>(), 1e-10, &|| false)?;
     Ok(Dominant {
         u: Mat::beside(&found.iter().map(|f| &f.u).collect::<Vec<_>>()),
         sigma2: found.iter().flat_map(|f| f.sigma2.iter().copied()).collect(),
@@ -41,20 +41,24 @@ pub fn dominant(data: &dyn Data, slots: &mut dyn Slots, runs: &[usize], u: &Mat)
 }
 
 /// As [`dominant()`] for each run with a guess of its own (features × k), until every residual is at most `tolerance·σ²`
-/// (float32: no finer than the format allows). The error of the vectors is about that, that of σ² about its square.
+/// (float32: no finer than the format allows). The error of the vectors is about that, that of σ² about its square. Asked
+/// to stop, it gives the vectors as they are, and what these explain.
 pub fn dominant_within(
     data: &dyn Data,
     slots: &mut dyn Slots,
     runs: &[usize],
     guesses: &[&Mat],
     tolerance: f64,
+    is_to_stop: Stopping,
 ) -> Result<Vec<Dominant>> {
     let shape = data.shape();
     let k = guesses.first().map_or(0, |guess| guess.cols);
     if few_points(&shape, k) {
         if runs.len() == 1 || !data.in_memory() {
-            let found =
-                runs.iter().zip(guesses).map(|(&run, guess)| of_points(data, slots, run, guess, tolerance));
+            let found = runs
+                .iter()
+                .zip(guesses)
+                .map(|(&run, guess)| of_points(data, slots, run, guess, tolerance, is_to_stop));
             return found.collect();
         }
         // Short passes: a run on each thread, beside the same data.
@@ -62,11 +66,11 @@ pub fn dominant_within(
         let found = threads::apart(labels.into_iter().zip(guesses).collect(), |(labels, guess)| {
             let mut own = data.slots()?;
             own.set_labels(0, &labels)?;
-            of_points(data, &mut *own, 0, guess, tolerance)
+            of_points(data, &mut *own, 0, guess, tolerance, is_to_stop)
         });
         return found.into_iter().collect();
     }
-    of_features(data, slots, runs, guesses, tolerance)
+    of_features(data, slots, runs, guesses, tolerance, is_to_stop)
 }
 
 /// Vectors as the columns of a features × (runs·k) matrix.
@@ -103,6 +107,7 @@ fn of_features(
     runs: &[usize],
     guesses: &[&Mat],
     tolerance: f64,
+    is_to_stop: Stopping,
 ) -> Result<Vec<Dominant>> {
     let tolerance = match data.shape().format {
         Format::F64 => tolerance,
@@ -134,7 +139,7 @@ fn of_features(
         gu = space.image(&u)?;
         passes += 1;
     }
-    let (mut u, lambda, products) = locally_optimal(&mut space, u, gu, tolerance)?;
+    let (mut u, lambda, products) = locally_optimal(&mut space, u, gu, tolerance, is_to_stop)?;
     // For nonnegative G, |u|ᵀG|u| ≥ uᵀGu: of several dominant vectors this one is nonnegative too.
     // [P, Sec. 2.4, Perron–Frobenius]
     if !signed {
@@ -230,6 +235,7 @@ fn of_points(
     run: usize,
     guess: &Mat,
     tolerance: f64,
+    is_to_stop: Stopping,
 ) -> Result<Dominant> {
     let k = guess.cols;
     let clusters = slots.labels(run)?.iter().map(|&l| usize::try_from(l).unwrap_or(k)).collect();
@@ -250,7 +256,7 @@ fn of_points(
     space.add(&mut x, &share, &common);
     space.unit(&mut x);
     let gx = space.image(&x)?;
-    let (x, lambda, products) = locally_optimal(&mut space, x, gx, tolerance)?;
+    let (x, lambda, products) = locally_optimal(&mut space, x, gx, tolerance, is_to_stop)?;
     let sigma2: Vec<f64> = lambda.iter().map(|l| l.max(0.0)).collect();
     // u = Mx/σ; of several dominant vectors of nonnegative data the absolute values are one too.
     // [P, Sec. 2.4, Perron–Frobenius]

@@ -17,6 +17,9 @@ pub(super) trait Space {
     fn scale(&self, x: &mut Mat, s: &[f64]);
 }
 
+/// Whether to stop with what there is.
+pub(super) type Stopping<'a> = &'a (dyn Fn() -> bool + Sync);
+
 fn inverse(x: f64) -> f64 {
     if x > 0.0 { 1.0 / x } else { 0.0 }
 }
@@ -43,6 +46,7 @@ pub(super) fn locally_optimal(
     mut x: Mat,
     mut gx: Mat,
     tolerance: f64,
+    is_to_stop: Stopping,
 ) -> Result<(Mat, Vec<f64>, usize)> {
     let mut lambda = space.dots(&x, &gx);
     let width = lambda.len();
@@ -55,7 +59,7 @@ pub(super) fn locally_optimal(
         let norms: Vec<f64> = space.dots(&r, &r).iter().map(|n| n.sqrt()).collect();
         let moving: Vec<bool> =
             norms.iter().zip(&lambda).map(|(n, l)| *n > tolerance * l && *l > 0.0).collect();
-        if !moving.contains(&true) {
+        if !moving.contains(&true) || is_to_stop() {
             break;
         }
         // Vectors that have converged ask for nothing: their residual is set to zero.

@@ -52,21 +52,14 @@ pub(super) fn scaled(problem: &Problem, u: &Mat) -> Mat {
     u.clone().map(|x| x * problem.facts().scale)
 }
 
-/// Centroids of a partition: dominant vectors, normalised sums or means, as the rule wants them.
+/// Centroids of a partition: dominant vectors, or what the rule makes of sums.
 pub(super) fn means(problem: &Problem, slots: &mut dyn Slots, labels: &[i32], rule: Rule) -> Result<Mat> {
     slots.set_labels(0, labels)?;
-    match rule {
-        Rule::Power => directions(problem, slots),
-        _ => {
-            let (weight, mut centroids) = slots.sweep(&SumOfLabels { k: problem.k, rule, run: 0 })?;
-            if rule == Rule::Euclid {
-                let inverse: Vec<f64> =
-                    weight.0.iter().map(|w| if *w > 0.0 { 1.0 / w } else { 0.0 }).collect();
-                centroids.scale_columns(&inverse);
-            }
-            Ok(centroids)
-        }
+    if rule.onmf {
+        return directions(problem, slots);
     }
+    let (weight, sums) = slots.sweep(&SumOfLabels { k: problem.k, rule, run: 0 })?;
+    Ok(rule.centroids(sums, &weight.0))
 }
 
 /// V from the labels of run 0: one nonzero for each point, rows of norm 1. Clusters without a point

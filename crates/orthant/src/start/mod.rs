@@ -12,14 +12,16 @@ use std::sync::Arc;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use crate::bytes::Bytes;
 use crate::error::{Error, Result};
 use crate::matrix::passes::{Assign, FillRandom};
-use crate::matrix::{Mat, Rule, Slots};
+use crate::matrix::{Mat, Rule, Slots, rule};
 use crate::prepare::Problem;
 use crate::singular::dominant;
 
 /// Where a run begins.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Start {
     /// Random points as centroids; uniform random factors.
     Random,
@@ -42,6 +44,25 @@ pub const STARTS: &[(&str, &str)] = &[
     ("svd", "the singular vectors of the data, with the paper's rule for their signs"),
     ("nndsvd", "nonnegative parts of the singular vectors, zeros filled with 1e-10"),
 ];
+
+/// Its name, and the labels or centroids that were given.
+impl Bytes for Start {
+    fn write(&self, to: &mut Vec<u8>) {
+        self.name().to_string().write(to);
+        match self {
+            Start::Labels(labels) => labels.write(to),
+            Start::Centroids(u) => u.write(to),
+            _ => {}
+        }
+    }
+    fn read(from: &mut &[u8]) -> Option<Self> {
+        match String::read(from)?.as_str() {
+            "labels" => Some(Start::Labels(Arc::new(Bytes::read(from)?))),
+            "centroids" => Some(Start::Centroids(Arc::new(Bytes::read(from)?))),
+            name => Start::named(name).ok(),
+        }
+    }
+}
 
 impl Start {
     /// A start by its name.
@@ -102,7 +123,7 @@ impl Stream {
     }
 }
 
-/// Centroids (features × k) for a method that assigns by `rule`: unit directions, or centres for k-means.
+/// Centroids (features × k) for a method that assigns by `rule`.
 pub fn centroids(
     start: &Start,
     problem: &Problem,
@@ -110,19 +131,18 @@ pub fn centroids(
     rule: Rule,
     generator: &mut ChaCha8Rng,
 ) -> Result<Mat> {
-    let centroids = match start {
-        Start::Random => random::points(problem, rule, generator)?,
+    Ok(match start {
+        Start::Random => rule.of_points(random::points(problem, rule, generator)?),
         Start::Residual => residual::points(problem, slots, rule, generator)?,
         Start::Labels(labels) => given::means(problem, slots, labels, rule)?,
-        Start::Centroids(u) => given::scaled(problem, u),
+        Start::Centroids(u) => rule.of_points(given::scaled(problem, u)),
         Start::Svd | Start::Nndsvd => {
             // Each singular vector claims the points where it is largest.
             v(start, problem, slots, Stream { seed: 0, run: 0 })?;
             let labels = problem.label_by_v(slots, vec![1.0; problem.k])?;
             given::means(problem, slots, &labels, rule)?
         }
-    };
-    Ok(if rule == Rule::Euclid { centroids } else { centroids.with_unit_columns() })
+    })
 }
 
 /// V into its slot: orthonormal rows for `Svd` and `Labels`; the other starts are nonnegative instead, and
@@ -143,8 +163,8 @@ pub fn v(start: &Start, problem: &Problem, slots: &mut dyn Slots, stream: Stream
             Ok(None)
         }
         Start::Residual | Start::Centroids(_) => {
-            let u = centroids(start, problem, slots, Rule::Power, &mut stream.generator())?;
-            slots.tell(&Assign::new(Rule::Power, vec![u], vec![0]))?;
+            let u = centroids(start, problem, slots, rule::Power.into(), &mut stream.generator())?;
+            slots.tell(&Assign::new(rule::Power.into(), vec![u], vec![0]))?;
             given::indicator(problem, slots, Some(stream))?;
             Ok(None)
         }

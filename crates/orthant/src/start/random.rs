@@ -7,5 +7,5 @@ use crate::matrix::{Mat, Rule};
 use crate::prepare::Problem;
 
 pub(super) fn points(problem: &Problem, rule: Rule, generator: &mut ChaCha8Rng) -> Result<Mat> {
-    problem.data.gather(&problem.draw(problem.k, rule.takes_zero(), generator)?)
+    problem.data.gather(&problem.draw(problem.k, rule.distance, generator)?)
 }

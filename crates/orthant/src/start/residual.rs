@@ -18,12 +18,19 @@ pub(super) fn points(
 ) -> Result<Mat> {
     let k = problem.k;
     let draws = 2 + (k as f64).ln() as usize;
-    let any = |generator: &mut ChaCha8Rng| Ok(problem.draw(1, rule.takes_zero(), generator)?[0]);
+    let any = |generator: &mut ChaCha8Rng| Ok(problem.draw(1, rule.distance, generator)?[0]);
     slots.tell(&Unsettle { rule })?;
     let mut centroids = Mat::zeros(problem.data.shape().features, k);
     for i in 0..k {
+        if problem.is_to_stop() {
+            // Any points serve for the one iteration that is still to come.
+            let rest = problem.draw(k - i, rule.distance, generator)?;
+            let columns = rule.of_points(problem.data.gather(&rest)?);
+            (i..k).for_each(|to| centroids.set_column(to, &columns.column(to - i)));
+            break;
+        }
         let fractions: Vec<f64> = (0..draws).map(|_| uniform(generator)).collect();
-        let points: Vec<usize> = if i == 0 && rule == Rule::Euclid {
+        let points: Vec<usize> = if i == 0 && rule.distance {
             // Nothing is settled yet: all points are equally far from it.
             (0..draws).map(|_| any(generator)).collect::<Result<_>>()?
         } else {
@@ -31,8 +38,7 @@ pub(super) fn points(
             // Where nothing is left to explain, any point will do.
             drawn.into_iter().map(|point| point.map_or_else(|| any(generator), Ok)).collect::<Result<_>>()?
         };
-        let gathered = problem.data.gather(&points)?;
-        let columns = if rule == Rule::Euclid { gathered } else { gathered.with_unit_columns() };
+        let columns = rule.of_points(problem.data.gather(&points)?);
         let left = slots.tell(&Explain::new(columns.clone(), rule))?.0;
         let best = (0..draws).min_by(|&a, &b| left[a].total_cmp(&left[b])).unwrap_or(0);
         let column = columns.columns(best..best + 1);

@@ -8,6 +8,7 @@ mod stop_words;
 
 use std::collections::{HashMap, HashSet};
 
+use frostem::Stemmer;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
@@ -70,11 +71,14 @@ pub struct Settings {
     pub run: usize,
     /// Only the words of the most texts, so many.
     pub limit: Option<usize>,
+    /// Words of one stem count as one: that of one of [`LANGUAGES`], or "auto" for the one that the texts seem to be in.
+    #[serde(default)]
+    pub stem: Option<String>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { stop_words: StopWords::Auto, least: None, most: None, run: 1, limit: None }
+        Settings { stop_words: StopWords::Auto, least: None, most: None, run: 1, limit: None, stem: None }
     }
 }
 
@@ -94,14 +98,24 @@ impl Settings {
     /// When a setting cannot be, or no word is left.
     pub fn count<T: AsRef<str> + Sync>(&self, texts: &[T]) -> Result<(Matrix, Vocabulary)> {
         self.check()?;
+        let stem_of_texts = self.stem.as_deref() == Some("auto");
+        let language = match self.stop_words == StopWords::Auto || stem_of_texts {
+            true => language_of(texts),
+            false => None,
+        };
         let stop_words = match &self.stop_words {
-            StopWords::Auto => language_of(texts).map_or(StopWords::None, |name| StopWords::Of(name.into())),
+            StopWords::Auto => language.map_or(StopWords::None, |name| StopWords::Of(name.into())),
             given => given.clone(),
         };
-        let settings = Settings { stop_words, ..self.clone() };
-        let stop = settings.stop_set()?;
+        if stem_of_texts && language.is_none() {
+            let problem = "the language of the texts was not recognised: name it, as in --stem=english";
+            return Err(Error::parameter("stem", problem));
+        }
+        let stem = if stem_of_texts { language.map(str::to_owned) } else { self.stem.clone() };
+        let settings = Settings { stop_words, stem, ..self.clone() };
+        let terms = Terms::new(&settings)?;
         let counted: Vec<HashMap<String, u32>> =
-            texts.par_iter().map(|text| terms(text.as_ref(), &stop, settings.run)).collect();
+            texts.par_iter().map(|text| terms.of(text.as_ref())).collect();
         let mut found: HashMap<&str, usize> = HashMap::new();
         for term in counted.iter().flat_map(HashMap::keys) {
             *found.entry(term).or_default() += 1;
@@ -154,12 +168,7 @@ impl Settings {
             StopWords::These(words) => Ok(words.iter().map(|word| word.trim().to_lowercase()).collect()),
             StopWords::Of(name) => match LANGUAGES.iter().find(|language| language.0 == name) {
                 Some(language) => Ok(of(language.1)),
-                None => {
-                    let known: Vec<&str> = LANGUAGES.iter().map(|language| language.0).collect();
-                    let problem =
-                        format!("there are auto, none, {} or a file; not {name:?}", known.join(", "));
-                    Err(Error::parameter("stop-words", problem))
-                }
+                None => Err(Error::parameter("stop-words", unknown_language(name, "auto, none, a file"))),
             },
         }
     }
@@ -172,9 +181,8 @@ impl Vocabulary {
     /// When its settings cannot be.
     pub fn count<T: AsRef<str> + Sync>(&self, texts: &[T]) -> Result<Matrix> {
         self.settings.check()?;
-        let stop = self.settings.stop_set()?;
-        let run = self.settings.run;
-        let counted: Vec<_> = texts.par_iter().map(|text| terms(text.as_ref(), &stop, run)).collect();
+        let terms = Terms::new(&self.settings)?;
+        let counted: Vec<_> = texts.par_iter().map(|text| terms.of(text.as_ref())).collect();
         Ok(self.matrix(&counted))
     }
 
@@ -185,7 +193,11 @@ impl Vocabulary {
             StopWords::These(words) => format!("without {} stop words", words.len()),
             _ => "no stop words left out".into(),
         };
-        format!("{} different words are counted, {stop}", self.words.len())
+        let stem = match &self.settings.stem {
+            Some(language) => format!(", by their stems ({language})"),
+            None => String::new(),
+        };
+        format!("{} different words are counted{stem}, {stop}", self.words.len())
     }
 
     fn matrix(&self, counted: &[HashMap<String, u32>]) -> Matrix {
@@ -223,19 +235,50 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// How often each word, and each run of words, stands in a text; runs go over stop words that are left out.
-fn terms(text: &str, stop: &HashSet<String>, run: usize) -> HashMap<String, u32> {
-    let words: Vec<String> = words(text).filter(|word| !stop.contains(word)).collect();
-    let mut counts = HashMap::new();
-    for length in 2..=run {
-        for run in words.windows(length) {
-            *counts.entry(run.join(" ")).or_insert(0) += 1;
+/// What is counted in a text.
+struct Terms {
+    stop: HashSet<String>,
+    stemmer: Option<Stemmer>,
+    run: usize,
+}
+
+impl Terms {
+    fn new(settings: &Settings) -> Result<Terms> {
+        let known = |name: &String| LANGUAGES.iter().any(|language| language.0 == name);
+        let stemmer = match &settings.stem {
+            None => None,
+            Some(name) => {
+                let stemmer = Stemmer::try_from_name(name).ok().filter(|_| known(name));
+                Some(stemmer.ok_or_else(|| Error::parameter("stem", unknown_language(name, "auto")))?)
+            }
+        };
+        Ok(Terms { stop: settings.stop_set()?, stemmer, run: settings.run })
+    }
+
+    /// How often each word, and each run of words, stands in it; runs go over stop words that are left out.
+    fn of(&self, text: &str) -> HashMap<String, u32> {
+        let stemmed = |word: String| match &self.stemmer {
+            Some(stemmer) => stemmer.stem(&word).into_owned(),
+            None => word,
+        };
+        let words: Vec<String> = words(text).filter(|word| !self.stop.contains(word)).map(stemmed).collect();
+        let mut counts = HashMap::new();
+        for length in 2..=self.run {
+            for run in words.windows(length) {
+                *counts.entry(run.join(" ")).or_insert(0) += 1;
+            }
         }
+        for word in words {
+            *counts.entry(word).or_insert(0) += 1;
+        }
+        counts
     }
-    for word in words {
-        *counts.entry(word).or_insert(0) += 1;
-    }
-    counts
+}
+
+/// What there is instead of a language that is not known.
+fn unknown_language(name: &str, others: &str) -> String {
+    let known: Vec<&str> = LANGUAGES.iter().map(|language| language.0).collect();
+    format!("there are {others}, {}; not {name:?}", known.join(", "))
 }
 
 /// The language whose stop words are the most frequent, if they are frequent enough.
@@ -324,6 +367,27 @@ mod tests {
         assert_eq!(other.point(0).iter().sum::<f64>(), 5.0);
         let kept = serde_json::to_string(&vocabulary).unwrap();
         assert_eq!(serde_json::from_str::<Vocabulary>(&kept).unwrap(), vocabulary);
+    }
+
+    #[test]
+    fn words_of_one_stem_are_one_where_that_is_wanted() {
+        let texts =
+            ["The connections of the house were connected", "a connecting house and the houses of it"];
+        let settings = Settings { stem: Some("auto".into()), ..Settings::default() };
+        let (matrix, vocabulary) = settings.count(&texts).unwrap();
+        assert_eq!(vocabulary.settings.stem.as_deref(), Some("english"));
+        assert_eq!(vocabulary.words, ["connect", "hous"]);
+        assert_eq!(matrix.point(0), [2.0, 1.0]);
+        assert_eq!(vocabulary.count(&["connection"]).unwrap().point(0), [1.0, 0.0]);
+        // Every language with stop words has stems too.
+        for (language, _) in LANGUAGES {
+            let settings = Settings { stem: Some((*language).into()), ..Settings::default() };
+            assert!(settings.count(&["universities"]).is_ok(), "{language}");
+        }
+        let of =
+            |stem: &str| Settings { stem: Some(stem.into()), ..Settings::default() }.count(&["zzt vrrp"]);
+        assert!(of("auto").unwrap_err().to_string().contains("not recognised"));
+        assert!(of("klingon").unwrap_err().to_string().contains("english"));
     }
 
     #[test]

@@ -1,5 +1,4 @@
 //! Data and plain recomputations for the tests.
-#![allow(dead_code)]
 
 pub mod brute_force;
 pub mod tiny;

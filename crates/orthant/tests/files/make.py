@@ -1,8 +1,11 @@
-"""Makes the binary files beside it, as scipy, tifffile and Pillow write them (they are kept, so that the tests need neither)."""
+"""Makes the binary files beside it, as scipy, tifffile, Pillow, anndata and h5py write them (they are kept, so that the tests need none of them)."""
 
 import pathlib
 
+import anndata
+import h5py
 import numpy as np
+import pandas as pd
 import scipy.io
 import scipy.sparse
 import tifffile
@@ -38,3 +41,37 @@ tifffile.imwrite(
     here / "planar.tif", planes, photometric="minisblack", planarconfig="separate", compression="zlib", bigtiff=True
 )
 tifffile.imwrite(here / "pages.tif", planes.astype(">f8"), photometric="minisblack", byteorder=">", tile=(16, 16))
+
+# Four cells and three genes in the four containers that are HDF5: anndata itself; Cell Ranger's, loompy's and MATLAB's by hand.
+cells = scipy.sparse.csr_matrix(np.array([[1, 0, 2], [0, 3, 0], [4, 0, 0], [0, 0, 5]], dtype=np.float32))
+names, genes = ["c1", "c2", "c3", "c4"], ["G1", "G2", "G3"]
+obs = pd.DataFrame({"kind": pd.Categorical(["a", "b", "a", "b"])}, index=names)
+adata = anndata.AnnData(cells, obs=obs, var=pd.DataFrame(index=genes))
+adata.layers["counts"] = scipy.sparse.csc_matrix(cells)
+adata.write_h5ad(here / "cells.h5ad")
+with h5py.File(here / "tenx.h5", "w") as file:
+    group = file.create_group("matrix")
+    group["data"] = cells.data.astype("i4")
+    group["indices"] = cells.indices.astype("i8")
+    group["indptr"] = cells.indptr.astype("i8")
+    group["shape"] = np.array([3, 4], "i4")
+    group["barcodes"] = np.array(names, "S")
+    group["features/id"] = np.array(["E1", "E2", "E3"], "S")
+    group["features/name"] = np.array(genes, "S")
+with h5py.File(here / "cells.loom", "w") as file:
+    file.create_dataset("matrix", data=cells.T.toarray(), chunks=(3, 4), compression="gzip")
+    file["row_attrs/Gene"] = np.array(genes, "S")
+    file["col_attrs/CellID"] = np.array(names, "S")
+    file.create_group("layers")
+with h5py.File(here / "v73.mat", "w", userblock_size=512) as file:
+    scene = file.create_dataset(
+        "scene", data=np.arange(24.0).reshape(4, 3, 2), chunks=(2, 3, 2), compression="gzip", shuffle=True
+    )
+    scene.attrs["MATLAB_class"] = np.bytes_("double")
+    group = file.create_group("S")
+    group.attrs["MATLAB_sparse"] = np.uint64(4)
+    group.attrs["MATLAB_class"] = np.bytes_("double")
+    columns = scipy.sparse.csc_matrix(cells.astype(float))
+    group["data"], group["ir"], group["jc"] = columns.data, columns.indices.astype("u8"), columns.indptr.astype("u8")
+with open(here / "v73.mat", "r+b") as file:
+    file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\0\2IM")

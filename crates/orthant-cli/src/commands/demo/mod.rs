@@ -40,7 +40,7 @@ struct Set {
 
 impl Set {
     fn new(noise: Option<f64>, made: Generated) -> Set {
-        let truth = Truth { classes: made.truth.clone(), names: made.classes.clone(), unlabelled: None };
+        let truth = Truth { labels: made.truth.clone(), names: made.classes.clone(), unlabelled: None };
         Set { noise, made, truth }
     }
 }

@@ -56,7 +56,7 @@ pub fn swimmer(demo: &Demo) -> Vec<Line> {
 
 /// How many classes are exactly a cluster.
 pub fn parts(labels: &[i32], set: &Set) -> usize {
-    let Ok(scores) = scores(labels, &set.truth.classes) else { return 0 };
+    let Ok(scores) = scores(labels, &set.truth.labels) else { return 0 };
     let table = &scores.confusion;
     let (clusters, classes) = (table.cluster_sizes(), table.class_sizes());
     let exact = |class: usize| {

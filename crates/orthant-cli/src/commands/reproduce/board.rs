@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use orthant::run::Event;
+use orthant::run::{Event, StopAsked};
 use orthant_reproduce::{Cell, Watch};
 
 use crate::interrupt;
@@ -134,5 +134,9 @@ impl Watch for Board {
     /// Ctrl-C.
     fn stopped(&self) -> bool {
         interrupt::happened()
+    }
+
+    fn stop_asked(&self) -> Option<StopAsked> {
+        Some(Arc::new(interrupt::happened))
     }
 }

@@ -7,13 +7,10 @@ mod swaps;
 
 use std::sync::Arc;
 
-use super::em_onmf::{Directions, EmOnmf};
-use super::k_means::Means;
-use super::kl_onmf::{Multinomials, SMOOTHING};
-use super::spherical_k_means::Cosines;
-use super::{Algorithm, Method};
+use super::Algorithm;
+use super::em_onmf::EmOnmf;
 use crate::error::{Error, Result};
-use crate::matrix::{Mat, Rule};
+use crate::matrix::Mat;
 use crate::prepare::Problem;
 use crate::run::State;
 use crate::start::{Start, Stream};
@@ -23,6 +20,7 @@ pub(super) use swaps::{Patience, Swaps};
 
 /// A way to go on from a partition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Polish {
     /// EM-ONMF from the partition, until no label changes.
     Em,
@@ -58,37 +56,24 @@ impl Polish {
         self != Polish::Swaps
     }
 
-    /// Goes on from labels and their directions, as well as they are known; `aim` is the method whose objective is to
+    /// Goes on from labels and their directions, as well as they are known; `aim` is the algorithm whose objective is to
     /// improve.
     pub(crate) fn begin<'a>(
         self,
         problem: &'a Problem<'a>,
-        aim: &Method,
+        aim: &dyn Algorithm,
         labels: &[i32],
         guess: &Mat,
         stream: Stream,
     ) -> Result<(Box<dyn State + 'a>, usize)> {
-        let patience = Patience::normal(problem.k);
-        let state: Box<dyn State + 'a> = match (self, aim.rule) {
-            (Polish::Em, _) => {
+        let state: Box<dyn State + 'a> = match self {
+            Polish::Em => {
                 let em = EmOnmf::default();
                 let start = Start::Labels(Arc::new(labels.to_vec()));
                 return Ok((em.begin(problem, &start, &[stream])?, em.max_iterations));
             }
-            (Polish::Moves, _) => Box::new(Moves::begin(problem, labels, guess)?),
-            (Polish::Swaps, Rule::Power) => {
-                Box::new(Swaps::begin(Directions, problem, labels, stream, patience)?)
-            }
-            (Polish::Swaps, Rule::Cosine) => {
-                Box::new(Swaps::begin(Cosines, problem, labels, stream, patience)?)
-            }
-            (Polish::Swaps, Rule::Euclid) => {
-                Box::new(Swaps::begin(Means, problem, labels, stream, patience)?)
-            }
-            (Polish::Swaps, Rule::Kl) => {
-                let model = Multinomials::new(problem, SMOOTHING)?;
-                Box::new(Swaps::begin(model, problem, labels, stream, patience)?)
-            }
+            Polish::Moves => Box::new(Moves::begin(problem, labels, guess)?),
+            Polish::Swaps => aim.swaps(problem, labels, stream)?,
         };
         Ok((state, 1000))
     }

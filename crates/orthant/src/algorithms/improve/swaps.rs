@@ -8,8 +8,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::super::lloyd::{Lloyd, Model};
 use crate::error::Result;
-use crate::matrix::passes::{Information, Replace, Settle, SumOfLabels, Unsettle};
-use crate::matrix::{Mat, Rule, Slots};
+use crate::matrix::passes::{Information, Replace, Settle, Unsettle};
+use crate::matrix::{Mat, Slots};
 use crate::prepare::Problem;
 use crate::random::uniform;
 use crate::run::{Conclusion, Progress, State};
@@ -54,6 +54,16 @@ pub(crate) struct Swaps<'a, M> {
 }
 
 impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
+    /// With the usual patience.
+    pub(crate) fn of_labels(
+        model: M,
+        problem: &'a Problem<'a>,
+        labels: &[i32],
+        stream: Stream,
+    ) -> Result<Self> {
+        Self::begin(model, problem, labels, stream, Patience::normal(problem.k))
+    }
+
     pub(crate) fn begin(
         model: M,
         problem: &'a Problem<'a>,
@@ -64,15 +74,11 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
         let mut generator = stream.generator();
         let mut slots = problem.data.slots()?;
         let start = Start::Labels(std::sync::Arc::new(labels.to_vec()));
-        let u = match M::RULE {
-            Rule::Kl => {
-                slots.tell(&Information)?;
-                slots.set_labels(0, labels)?;
-                let pass = SumOfLabels { k: problem.k, rule: Rule::Kl, run: 0 };
-                model.centroids(slots.sweep(&pass)?.1, &[])
-            }
-            rule => centroids(&start, problem, &mut *slots, rule, &mut generator)?,
-        };
+        let rule = model.rule();
+        if rule.information {
+            slots.tell(&Information)?;
+        }
+        let u = rule.scored(centroids(&start, problem, &mut *slots, rule, &mut generator)?);
         let mut swaps = Swaps {
             model,
             problem,
@@ -139,15 +145,16 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
 impl<'a, M: Model + Clone + 'a> State for Swaps<'a, M> {
     fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
         let count = self.patience.together;
-        self.slots.tell(&Unsettle { rule: M::RULE })?;
-        self.slots.tell(&Settle::new(self.u.clone(), M::RULE))?;
+        let rule = self.model.rule();
+        self.slots.tell(&Unsettle { rule })?;
+        self.slots.tell(&Settle::new(self.u.clone(), rule))?;
         let fractions: Vec<f64> = (0..count).map(|_| uniform(&mut self.generator)).collect();
         let points: Vec<usize> = left(&mut *self.slots, &fractions)?.into_iter().flatten().collect();
         // Where every point is explained there is nothing to swap for.
         let mut found = false;
         if !points.is_empty() {
-            let candidates = self.model.of_points(self.problem.data.gather(&points)?);
-            let left = Replace::left(&self.slots.tell(&Replace::new(&self.u, &candidates, M::RULE))?);
+            let candidates = rule.scored(rule.of_points(self.problem.data.gather(&points)?));
+            let left = Replace::left(&self.slots.tell(&Replace::new(&self.u, &candidates, rule))?);
             let starts = (0..points.len()).map(|c| {
                 let out = (1..self.problem.k).fold(0, |a, b| if left[(c, b)] < left[(c, a)] { b } else { a });
                 let mut u = self.u.clone();
@@ -165,7 +172,7 @@ impl<'a, M: Model + Clone + 'a> State for Swaps<'a, M> {
     fn conclude(&mut self, _run: usize) -> Result<Conclusion> {
         Ok(Conclusion {
             labels: self.labels.clone(),
-            directions: self.model.directions(&self.u),
+            directions: self.model.rule().unscored(self.u.clone()),
             explained: None,
             objective: Some(self.objective),
             negativity: 0.0,

@@ -4,7 +4,7 @@ use super::facts::check_weights;
 use super::{Arrays, Engine, Piece};
 use crate::error::Result;
 use crate::matrix::points::{AnyPoints, Packed, Turned};
-use crate::matrix::seam::{AnyPart, AnyPass, Array, Data, Facts, Slot, Slots};
+use crate::matrix::seam::{AnyPart, AnyPass, Array, Data, Facts, Slot, Slots, check_points};
 use crate::matrix::{Cut, Mat, Shape, threads};
 
 /// Up to this many bytes a transposed copy is made without asking.
@@ -66,12 +66,14 @@ impl Data for Held<'_> {
     }
 
     fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>> {
+        check_points(points, self.engine.shape.points)?;
         let weights = self.weights().map(|w| points.iter().map(|&j| w[j]).collect());
         let turned = self.engine.shape.sparse.then_some(!self.turned.is_empty());
         open_with(self.points.as_points().select(points), weights, turned)
     }
 
     fn entries(&self, point: usize, f: &mut dyn FnMut(usize, f64)) -> Result<()> {
+        check_points(&[point], self.engine.shape.points)?;
         let scale = self.engine.scale;
         self.points.as_points().for_each(point, &mut |feature, x| f(feature, x * scale));
         Ok(())

@@ -4,6 +4,7 @@
 //! A pass goes down the tree of [`Cut`]: nodes above blocks on as many threads as there are, the strips of a block in
 //! turn while their sums are made in the cache, or side by side where sums are taken over a transposed copy afterwards.
 
+mod beside;
 mod facts;
 mod held;
 mod shards;
@@ -13,9 +14,10 @@ mod strip;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+pub use beside::Budget;
 pub use held::{open, open_with};
-pub use shards::{Peer, Shard, shards};
-pub use streamed::stream;
+pub use shards::{Handle, Holder, Load, Sending, Spec, Transport, shards};
+pub use streamed::{pick, stream, stream_within};
 pub use strip::{ArrayMut, Strip};
 
 use super::cut::{Cut, middle};

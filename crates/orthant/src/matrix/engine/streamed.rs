@@ -2,55 +2,74 @@
 //! blocks are computed with, the next are read.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
+use super::beside::{Arrays, Budget, Room};
 use super::facts::check_weights;
-use super::{Arrays, Engine, Piece, Told, join, open};
+use super::{ArrayMut, Engine, Piece, Told, join, open};
 use crate::error::{Error, Result};
 use crate::matrix::cut::{Joining, nodes};
 use crate::matrix::points::{AnyPoints, Packed};
-use crate::matrix::seam::{AnyPart, AnyPass, Array, Data, Facts, Slot, Slots, Source};
-use crate::matrix::{Cut, Mat, Shape};
+use crate::matrix::seam::{AnyPart, AnyPass, Array, Data, Facts, Slot, Slots, Source, Use, check_points};
+use crate::matrix::{Cut, Format, Mat, Shape};
 
-/// Bytes that are read at a time; three times as many are in memory at once.
-const WINDOW: usize = 32 << 20;
+/// Bytes that are read at a time at most; three times as many are in memory at once.
+pub(super) const WINDOW: usize = 32 << 20;
+/// Not less than this, or the disk is asked too often.
+const LEAST: usize = 1 << 20;
 
 /// A source, and what the passes need to know about each of its points.
 struct Streamed<S> {
     source: S,
     engine: Engine,
     facts: Facts,
+    window: usize,
+    budget: Budget,
+    room: Arc<Room>,
 }
 
 /// Opens a source for clustering. Its points are read in every pass, and never all of them are in memory.
 pub fn stream<'a, S: Source + 'a>(source: S) -> Result<Box<dyn Data + 'a>> {
+    stream_within(source, Budget::unlimited())
+}
+
+/// The same within a budget of memory: arrays beside the points that do not fit it lie in files, and methods that work on
+/// samples choose them accordingly.
+pub fn stream_within<'a, S: Source + 'a>(source: S, budget: Budget) -> Result<Box<dyn Data + 'a>> {
     let (shape, weights) = (source.shape(), source.weights());
     if let Some(weights) = &weights {
         check_weights(weights, shape.points)?;
     }
+    let window = (budget.bytes / 16).clamp(LEAST, WINDOW);
+    // Norms and weights of all points; labels and strengths of the answer; what is read ahead.
+    let taken = shape.points.saturating_mul(8 + 12 + if weights.is_some() { 16 } else { 0 }) + 4 * window;
+    let room = Room::new(budget.bytes.saturating_sub(taken) / 2, budget.folder.clone());
     let cut = Cut::of(&shape);
     let mut engine = Engine { shape, cut, rows: 0..shape.points, scale: 1.0, weights, norms2: vec![] };
-    let facts = engine.meet_streamed(&source)?;
-    Ok(Box::new(Streamed { source, engine, facts }))
+    let facts = engine.meet_streamed(&source, window)?;
+    Ok(Box::new(Streamed { source, engine, facts, window, budget, room }))
 }
+
+/// The part of the arrays of a pass that belongs to some points, counted from the first that is here.
+pub(super) type Beside<'b> =
+    dyn FnMut(&Range<usize>, &mut dyn FnMut(Vec<ArrayMut>) -> Result<()>) -> Result<()> + 'b;
 
 impl Engine {
     /// One pass over the points here, which `source` gives by their numbers in the whole data.
     pub(super) fn sweep_streamed(
         &self,
         source: &dyn Source,
+        window: usize,
         pass: &dyn AnyPass,
-        arrays: Vec<super::ArrayMut>,
+        arrays: &mut Beside,
         packed: &mut Vec<Packed>,
         told: &mut dyn FnMut(Range<usize>, Told),
     ) -> Result<()> {
         let Engine { cut, shape, .. } = self;
         let strips = cut.strips_of(&self.rows);
-        if !pass.reads_points() {
-            return self.each_node(nodes(strips, cut.strips()), pass, arrays, packed, &|_| unread(), told);
-        }
-        let each = (shape.nonzeros / shape.points.max(1)).max(1) * 12 * cut.strip * cut.block;
-        let blocks = ((WINDOW / each.max(1)).max(1) + 1).next_power_of_two() / 2;
+        let each = (shape.nonzeros / shape.points.max(1)).max(1) * bytes_each(shape) * cut.strip * cut.block;
+        let blocks = ((window / each.max(1)).max(1) + 1).next_power_of_two() / 2;
         // Whole nodes of the tree, of so many blocks at the most.
         let windows: Vec<Range<usize>> = nodes(strips, cut.strips())
             .into_iter()
@@ -59,13 +78,24 @@ impl Engine {
                 (node.start..node.end).step_by(step).map(move |from| from..(from + step).min(node.end))
             })
             .collect();
+        let here = |rows: &Range<usize>| rows.start - self.rows.start..rows.end - self.rows.start;
+        if !pass.reads_points() {
+            for window in windows {
+                let rows = here(&cut.points_of(&window));
+                arrays(&rows, &mut |now| {
+                    let found = self.sweep(pass, window.clone(), now, packed, &|_| unread())?;
+                    told(window.clone(), found);
+                    Ok(())
+                })?;
+            }
+            return Ok(());
+        }
         std::thread::scope(|scope| {
-            let (send, receive) = sync_channel::<Result<Vec<AnyPoints<'_>>>>(1);
+            let (send, receive) = sync_channel::<Result<AnyPoints<'_>>>(1);
             let reading = windows.clone();
             scope.spawn(move || {
                 for window in reading {
-                    let blocks = window.start / cut.block..window.end.div_ceil(cut.block);
-                    let read = blocks.map(|block| self.read(source, block)).collect::<Result<Vec<_>>>();
+                    let read = self.read(source, cut.points_of(&window));
                     let failed = read.is_err();
                     // Nobody listens any more after an error on the other side.
                     if send.send(read).is_err() || failed {
@@ -73,49 +103,25 @@ impl Engine {
                     }
                 }
             });
-            let mut left = arrays;
             for window in windows {
                 let read = receive
                     .recv()
                     .map_err(|_| Error::Computation("the reading of the data ended".into()))??;
-                let count = cut.points_of(&window).len();
-                let (now, rest) = left.into_iter().map(|array| array.split_at(count)).unzip();
-                left = rest;
-                let first = window.start / cut.block;
-                let piece = |block: usize| {
-                    let first_point = cut.points_of_blocks(&(block..block + 1)).start;
-                    Ok(Piece { points: read[block - first].as_points(), first: first_point, turned: None })
-                };
-                told(window.clone(), self.sweep(pass, window, now, packed, &piece)?);
+                let rows = cut.points_of(&window);
+                let piece = |_| Ok(Piece { points: read.as_points(), first: rows.start, turned: None });
+                arrays(&here(&rows), &mut |now| {
+                    let found = self.sweep(pass, window.clone(), now, packed, &piece)?;
+                    told(window.clone(), found);
+                    Ok(())
+                })?;
+                source.take_back(read);
             }
             Ok(())
         })
     }
 
-    /// Several nodes one after the other.
-    fn each_node(
-        &self,
-        nodes: Vec<Range<usize>>,
-        pass: &dyn AnyPass,
-        arrays: Vec<super::ArrayMut>,
-        packed: &mut Vec<Packed>,
-        piece: &(dyn Fn(usize) -> Result<Piece<'static>> + Sync),
-        told: &mut dyn FnMut(Range<usize>, Told),
-    ) -> Result<()> {
-        let mut left = arrays;
-        for node in nodes {
-            let count = self.cut.points_of(&node).len();
-            let (now, rest) = left.into_iter().map(|array| array.split_at(count)).unzip();
-            left = rest;
-            let found = self.sweep(pass, node.clone(), now, packed, &|block| piece(block))?;
-            told(node, found);
-        }
-        Ok(())
-    }
-
-    /// One block, which must be what the source has promised.
-    fn read<'s>(&self, source: &'s dyn Source, block: usize) -> Result<AnyPoints<'s>> {
-        let rows = self.cut.points_of_blocks(&(block..block + 1));
+    /// Some points, which must be what the source has promised.
+    fn read<'s>(&self, source: &'s dyn Source, rows: Range<usize>) -> Result<AnyPoints<'s>> {
         let points = source.points(rows.clone())?;
         let (found, want) = (points.shape(), self.shape);
         if (found.points, found.features, found.sparse, found.format)
@@ -130,24 +136,35 @@ impl Engine {
     }
 
     /// Both looks at a source.
-    fn meet_streamed(&mut self, source: &dyn Source) -> Result<Facts> {
+    fn meet_streamed(&mut self, source: &dyn Source, window: usize) -> Result<Facts> {
         use super::facts::{facts, scale_of};
         use crate::matrix::passes::{Look, Looked, Normed, Norms};
-        let looked: Looked = self.one(source, &Look { features: self.shape.features })?;
+        let looked: Looked = self.one(source, window, &Look { features: self.shape.features })?;
         self.scale = scale_of(looked.largest, &self.shape);
-        let mut normed: Normed = self.one(source, &Norms)?;
+        let mut normed: Normed = self.one(source, window, &Norms)?;
         self.norms2 = std::mem::take(&mut normed.norms2);
         Ok(facts(looked, &normed, self.scale, self.weights.as_deref(), self.shape.points))
     }
 
     /// A pass without arrays.
-    fn one<P: crate::matrix::seam::Pass>(&self, source: &dyn Source, pass: &P) -> Result<P::Part> {
+    fn one<P: crate::matrix::seam::Pass>(
+        &self,
+        source: &dyn Source,
+        window: usize,
+        pass: &P,
+    ) -> Result<P::Part> {
         let mut joining = Joining::new();
         let told = &mut |strips, told| joining.push(strips, told, &mut join);
-        self.sweep_streamed(source, pass, vec![], &mut vec![], told)?;
+        self.sweep_streamed(source, window, pass, &mut |_, work| work(vec![]), &mut vec![], told)?;
         let told = joining.end(&mut join).map_or_else(|| AnyPass::empty(pass), |told| told.0);
         Ok(*told.into_any().downcast().expect("a pass tells parts of its own type"))
     }
+}
+
+/// Bytes of an entry in memory.
+fn bytes_each(shape: &Shape) -> usize {
+    let number = if shape.format == Format::F32 { 4 } else { 8 };
+    if shape.sparse { number + 4 } else { number }
 }
 
 fn unread() -> Result<Piece<'static>> {
@@ -172,17 +189,21 @@ impl<S: Source> Data for Streamed<S> {
     }
 
     fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>> {
+        check_points(points, self.engine.shape.points)?;
         let weights = self.weights().map(|w| points.iter().map(|&j| w[j]).collect());
-        let mut chosen = vec![];
-        for &j in points {
-            let mut entries = vec![];
-            self.source.points(j..j + 1)?.as_points().for_each(0, &mut |f, x| entries.push((f, x)));
-            chosen.push(entries);
-        }
-        open(AnyPoints::of_entries(chosen, &self.engine.shape)?, weights)
+        open(pick(&self.source, points)?, weights)
+    }
+
+    fn fits(&self) -> Option<usize> {
+        // A sample is there twice while it is put in order, and later beside V, D and Λ of its points.
+        let each = (self.engine.shape.nonzeros / self.engine.shape.points.max(1)).max(1);
+        let point = 2 * each * bytes_each(&self.engine.shape) + 512;
+        let fits = self.budget.bytes / 2 / point;
+        (fits < self.engine.shape.points).then_some(fits)
     }
 
     fn entries(&self, point: usize, f: &mut dyn FnMut(usize, f64)) -> Result<()> {
+        check_points(&[point], self.engine.shape.points)?;
         let scale = self.engine.scale;
         let one = self.source.points(point..point + 1)?;
         one.as_points().for_each(0, &mut |feature, x| f(feature, x * scale));
@@ -190,14 +211,45 @@ impl<S: Source> Data for Streamed<S> {
     }
 
     fn slots(&self) -> Result<Box<dyn Slots + '_>> {
-        let Streamed { source, engine, .. } = self;
-        Ok(Box::new(StreamedSlots { source, engine, arrays: Arrays::default(), packed: vec![] }))
+        let Streamed { source, engine, window, room, .. } = self;
+        let arrays = Arrays::new(engine.rows.len(), room.clone());
+        Ok(Box::new(StreamedSlots { source, engine, window: *window, arrays, packed: vec![] }))
     }
+}
+
+/// Some points of a source in the given order, in memory: those that lie close together are read together.
+pub fn pick(source: &dyn Source, points: &[usize]) -> Result<AnyPoints<'static>> {
+    let shape = source.shape();
+    let each = (shape.nonzeros / shape.points.max(1)).max(1) * bytes_each(&shape);
+    let (gap, most) = ((64 << 10) / each.max(1) + 1, (4 * LEAST / each.max(1)).max(1));
+    let mut order: Vec<usize> = (0..points.len()).collect();
+    order.sort_by_key(|&at| points[at]);
+    let mut chosen: Vec<AnyPoints<'static>> = vec![];
+    let mut from = 0;
+    while from < order.len() {
+        let first = points[order[from]];
+        let mut to = from + 1;
+        while to < order.len()
+            && points[order[to]] - points[order[to - 1]] <= gap
+            && points[order[to]] - first < most
+        {
+            to += 1;
+        }
+        let read = source.points(first..points[order[to - 1]] + 1)?;
+        let wanted: Vec<usize> = order[from..to].iter().map(|&at| points[at] - first).collect();
+        chosen.push(read.as_points().select(&wanted));
+        source.take_back(read);
+        from = to;
+    }
+    let mut place = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(at, &asked)| place[asked] = at);
+    AnyPoints::joined(chosen, &shape, &place)
 }
 
 struct StreamedSlots<'a> {
     source: &'a dyn Source,
     engine: &'a Engine,
+    window: usize,
     arrays: Arrays,
     /// Matrices of the last pass, whose memory the next one may use.
     packed: Vec<Packed>,
@@ -205,10 +257,12 @@ struct StreamedSlots<'a> {
 
 impl Slots for StreamedSlots<'_> {
     fn sweep_any(&mut self, pass: &dyn AnyPass) -> Result<(Box<dyn AnyPart>, Mat)> {
-        let StreamedSlots { source, engine, arrays, packed } = self;
-        let arrays = arrays.used(&pass.slots(), engine.rows.len());
+        let StreamedSlots { source, engine, window, arrays, packed } = self;
+        let uses: Vec<Use> = pass.slots();
+        arrays.prepare(&uses)?;
         let mut joining = Joining::new();
-        engine.sweep_streamed(*source, pass, arrays, packed, &mut |strips, told| {
+        let beside: &mut Beside = &mut |rows, work| arrays.window(&uses, rows, work);
+        engine.sweep_streamed(*source, *window, pass, beside, packed, &mut |strips, told| {
             joining.push(strips, told, &mut join);
         })?;
         let (part, sums) = joining.end(&mut join).unwrap_or_else(|| (pass.empty(), vec![]));
@@ -216,16 +270,27 @@ impl Slots for StreamedSlots<'_> {
     }
 
     fn read(&mut self, slot: Slot) -> Result<Option<Array>> {
-        Ok(self.arrays.get(slot).cloned())
+        self.arrays.get(slot)
     }
 
     fn write(&mut self, slot: Slot, array: Array) -> Result<()> {
-        self.arrays.set(slot, array);
-        Ok(())
+        self.arrays.set(slot, array)
     }
 
     fn forget(&mut self, slot: Slot) -> Result<()> {
         self.arrays.forget(slot);
+        Ok(())
+    }
+
+    fn with_numbers(&mut self, slot: Slot, look: &mut dyn FnMut(&[f64])) -> Result<()> {
+        match self.arrays.look(slot) {
+            Some(numbers) => look(numbers),
+            None => {
+                if let Some(Array::Numbers(_, numbers)) = self.arrays.get(slot)? {
+                    look(&numbers);
+                }
+            }
+        }
         Ok(())
     }
 }

@@ -6,6 +6,7 @@
 
 pub(crate) mod dense;
 pub mod machine;
+mod memory;
 mod pages;
 mod reduce;
 pub(crate) mod sparse;
@@ -13,6 +14,8 @@ pub(crate) mod tall;
 
 use std::sync::OnceLock;
 
+pub(crate) use memory::check_room;
+pub use memory::{Memory, amount};
 pub(crate) use pages::with_room;
 use reduce::{first_largest, sums_of_lanes};
 

@@ -126,9 +126,9 @@ pub struct FillRandom {
     pub rows: Range<usize>,
     /// Of how many.
     pub k: usize,
-    /// The seed,
+    /// The seed.
     pub seed: u64,
-    /// and the stream.
+    /// Its stream.
     pub stream: u64,
 }
 bytes_of!(FillRandom { rows, k, seed, stream });

@@ -14,6 +14,14 @@ macro_rules! passes {
             })+)*
             None
         }
+
+        /// How parts of the pass with this name are read.
+        pub(crate) fn part_reader(name: &str) -> Option<fn(&mut &[u8]) -> Option<Box<dyn AnyPart>>> {
+            $($(if name == <$pass as Pass>::NAME {
+                return Some(|from| Some(Box::new(<<$pass as Pass>::Part as Bytes>::read(from)?)));
+            })+)*
+            None
+        }
     };
 }
 
@@ -41,7 +49,7 @@ pub use multiply::Multiplied;
 pub use onp::Stepped;
 pub use residual::Left;
 
-use super::seam::{AnyPass, Pass};
+use super::seam::{AnyPart, AnyPass, Pass};
 use crate::bytes::Bytes;
 
 /// A point that adds to no column.

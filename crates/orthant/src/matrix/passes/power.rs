@@ -12,9 +12,9 @@ use crate::matrix::seam::{Adds, Pass, Use};
 pub struct Power {
     /// features × (k columns for each run).
     u: Mat,
-    /// Different runs, whose labels are read,
+    /// Different runs, whose labels are read.
     runs: Vec<usize>,
-    /// and which of them each k columns are for.
+    /// Which of them each k columns are for.
     which: Vec<usize>,
 }
 bytes_of!(Power { u, runs, which });

@@ -9,7 +9,7 @@ use crate::matrix::{Mat, Rule, Shape};
 
 /// Each point's own part of the divergence, where the rule needs it.
 fn information(rule: Rule) -> Option<Use> {
-    (rule == Rule::Kl).then_some(Use::Numbers(Slot::Information, 1))
+    rule.information.then_some(Use::Numbers(Slot::Information, 1))
 }
 
 fn half_norms2(columns: &Mat) -> Vec<f64> {
@@ -195,7 +195,7 @@ impl Pass for Replace {
             strip.scores(0, tile.clone(), None, scores);
             for (s, p) in scores.chunks_exact(width).zip(tile) {
                 let (w, norm2) = (strip.weight(p), strip.norm2(p));
-                if w == 0.0 || (norm2 == 0.0 && !rule.takes_zero()) {
+                if w == 0.0 || (norm2 == 0.0 && !rule.distance) {
                     continue;
                 }
                 let left_of = |i: usize| rule.left(w, norm2, s[i], self.half[i], information.map_or(0.0, |x| x[p]));

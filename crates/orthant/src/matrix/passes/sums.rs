@@ -9,7 +9,7 @@ use crate::matrix::seam::{Adds, Pass, Slot, Sum, Use};
 use crate::matrix::{Mat, Rule};
 
 /// What the points of each cluster add by a rule, with the labels of a run as they are; tells the weight of each cluster.
-/// (For [`Rule::Power`], whose sums need directions, see [`super::Power`].)
+/// (For [`rule::Power`](crate::matrix::rule::Power), whose sums need directions, see [`super::Power`].)
 #[derive(Debug, Clone)]
 pub struct SumOfLabels {
     /// Number of clusters.

@@ -45,6 +45,14 @@ impl<'a, T: Clone> Dense<'a, T> {
         &self.data
     }
 
+    /// All numbers, where they are owned.
+    pub(crate) fn into_data(self) -> Option<Vec<T>> {
+        match self.data {
+            Cow::Owned(data) => Some(data),
+            Cow::Borrowed(_) => None,
+        }
+    }
+
     /// The same points without owning them.
     pub fn borrowed(&self) -> Dense<'_, T> {
         Dense { points: self.points, features: self.features, data: Cow::Borrowed(&self.data) }
@@ -67,6 +75,11 @@ impl<'a, T: Clone> Dense<'a, T> {
 }
 
 impl<T: Copy> Dense<'_, T> {
+    /// The same points in memory of their own.
+    pub fn into_owned(self) -> Dense<'static, T> {
+        Dense { points: self.points, features: self.features, data: Cow::Owned(self.data.into_owned()) }
+    }
+
     /// An owned copy of some points.
     pub fn select(&self, points: &[usize]) -> Dense<'static, T> {
         let mut data = with_room(points.len() * self.features);

@@ -10,9 +10,10 @@ use std::ops::Range;
 pub use dense::Dense;
 pub use sparse::{Csr, Index};
 
+use super::kernels::with_room;
 use super::seam::Entry;
 use super::{Mat, Matrix, Real};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How large data are, and of which kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -270,6 +271,71 @@ impl super::seam::Source for AnyPoints<'_> {
 }
 
 impl AnyPoints<'static> {
+    /// Points of a shape's kind, put together: the i-th is the one with number `order[i]` among all of the pieces.
+    pub(crate) fn joined(
+        pieces: Vec<AnyPoints>,
+        shape: &Shape,
+        order: &[usize],
+    ) -> Result<AnyPoints<'static>> {
+        let mut starts = vec![0];
+        pieces.iter().for_each(|piece| starts.push(starts[starts.len() - 1] + piece.shape().points));
+        let find = |number: usize| {
+            let piece = starts.partition_point(|&start| start <= number) - 1;
+            (piece, number - starts[piece])
+        };
+        let mixed = || Error::Data("the source gave points of several kinds".into());
+        macro_rules! dense {
+            ($kind:ident) => {{
+                let mut data = with_room(order.len() * shape.features);
+                for &number in order {
+                    let (piece, row) = find(number);
+                    let AnyPoints::$kind(x) = &pieces[piece] else { return Err(mixed()) };
+                    data.extend_from_slice(x.point(row));
+                }
+                Ok(Dense::new(order.len(), shape.features, data)?.into())
+            }};
+        }
+        macro_rules! sparse {
+            ($narrow:ident, $wide:ident) => {{
+                let (mut offsets, mut columns, mut values) = (vec![0], vec![], vec![]);
+                for &number in order {
+                    let (piece, row) = find(number);
+                    match &pieces[piece] {
+                        AnyPoints::$narrow(x) => {
+                            let (own, entries) = x.point(row);
+                            columns.extend_from_slice(own);
+                            values.extend_from_slice(entries);
+                        }
+                        AnyPoints::$wide(x) => {
+                            let (own, entries) = x.point(row);
+                            columns.extend(own.iter().map(|&column| column as i32));
+                            values.extend_from_slice(entries);
+                        }
+                        _ => return Err(mixed()),
+                    }
+                    offsets.push(values.len());
+                }
+                Ok(Csr::new(shape.features, offsets, columns, values)?.into())
+            }};
+        }
+        match (shape.sparse, shape.format) {
+            (false, Format::F32) => dense!(DenseF32),
+            (false, Format::F64) => dense!(DenseF64),
+            // Wide columns are kept where narrow ones cannot name all features.
+            (true, _) if i32::try_from(shape.features).is_err() => {
+                let entries = |&number: &usize| {
+                    let (piece, row) = find(number);
+                    let mut entries = vec![];
+                    pieces[piece].as_points().for_each(row, &mut |f, x| entries.push((f, x)));
+                    entries
+                };
+                AnyPoints::of_entries(order.iter().map(entries).collect(), shape)
+            }
+            (true, Format::F32) => sparse!(SparseF32, SparseF32I64),
+            (true, Format::F64) => sparse!(SparseF64, SparseF64I64),
+        }
+    }
+
     /// Points of a shape's kind from their entries.
     pub(crate) fn of_entries(points: Vec<Vec<(usize, f64)>>, shape: &Shape) -> Result<AnyPoints<'static>> {
         let (count, features) = (points.len(), shape.features);

@@ -101,6 +101,27 @@ impl<'a, T: Copy, I: Index> Csr<'a, T, I> {
         }
     }
 
+    /// The same points in memory of their own.
+    pub fn into_owned(self) -> Csr<'static, T, I> {
+        Csr {
+            points: self.points,
+            features: self.features,
+            offsets: Cow::Owned(self.offsets.into_owned()),
+            columns: Cow::Owned(self.columns.into_owned()),
+            values: Cow::Owned(self.values.into_owned()),
+        }
+    }
+
+    /// Offsets, columns and values, where they are owned.
+    pub(crate) fn into_parts(self) -> Option<(Vec<usize>, Vec<I>, Vec<T>)> {
+        match (self.offsets, self.columns, self.values) {
+            (Cow::Owned(offsets), Cow::Owned(columns), Cow::Owned(values)) => {
+                Some((offsets, columns, values))
+            }
+            _ => None,
+        }
+    }
+
     /// How many points.
     pub fn points(&self) -> usize {
         self.points

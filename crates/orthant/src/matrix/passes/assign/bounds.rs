@@ -9,7 +9,7 @@
 //! something else each time, gains nothing.)
 
 use crate::bytes::bytes_of;
-use crate::matrix::{Mat, Rule};
+use crate::matrix::Mat;
 
 /// What is known of the points of a run. Their leads are in a slot: in cosines, or for k-means in distances; not positive
 /// where the point must be scored again.
@@ -47,9 +47,9 @@ pub(super) struct ScoreError {
 }
 
 impl ScoreError {
-    pub(super) fn new(rule: Rule, tie: f64, rounding: f64, features: usize, norms2: &[f64]) -> Self {
+    pub(super) fn new(distance: bool, tie: f64, rounding: f64, features: usize, norms2: &[f64]) -> Self {
         let largest2 = norms2.iter().copied().fold(0.0, f64::max);
-        let largest = if rule == Rule::Euclid { largest2 } else { largest2.sqrt() };
+        let largest = if distance { largest2 } else { largest2.sqrt() };
         // Ties, which go to the first of the clusters, and the rounding of a product.
         ScoreError { relative: 4.0 * tie + rounding * features as f64, largest }
     }

@@ -12,6 +12,7 @@ use crate::bytes::bytes_of;
 use crate::error::Result;
 use crate::matrix::engine::{ArrayMut, Strip};
 use crate::matrix::seam::{Adds, Part, Pass, Slot, Use};
+use crate::matrix::rule::{Formulas, by};
 use crate::matrix::{Mat, Rule};
 use bounds::ScoreError;
 use choose::{choose, choose_roughly};
@@ -75,8 +76,7 @@ struct Room {
 impl Assign {
     /// For runs of which nothing is known.
     pub fn new(rule: Rule, u: Vec<Mat>, runs: Vec<usize>) -> Self {
-        let needed = matches!(rule, Rule::Euclid | Rule::Cosine);
-        let norms2 = if needed { u.iter().flat_map(Mat::column_norms2).collect() } else { vec![] };
+        let norms2 = if rule.adds_the_same { u.iter().flat_map(Mat::column_norms2).collect() } else { vec![] };
         Assign { rule, follows: vec![false; runs.len()], u, runs, bounds: None, norms2 }
     }
 
@@ -117,12 +117,12 @@ impl Pass for Assign {
         let (labels, leads) = arrays.split_at_mut(runs);
         let mut leads = leads.first_mut().map_or(&mut [][..], |leads| leads.numbers());
         let half: Vec<f64> =
-            if rule == Rule::Euclid { self.norms2.iter().map(|n| n / 2.0).collect() } else { vec![] };
+            if rule.distance { self.norms2.iter().map(|n| n / 2.0).collect() } else { vec![] };
         let choosing = Choosing {
             rule,
             k,
             half: &half,
-            score_error: ScoreError::new(rule, strip.tie(), strip.rounding(), self.u[0].rows, &self.norms2),
+            score_error: ScoreError::new(rule.distance, strip.tie(), strip.rounding(), self.u[0].rows, &self.norms2),
             drops: self.bounds.as_ref().and_then(|bounds| bounds.drops.as_deref()),
         };
         // Weight and value of each column: of the points at even places of their tile, then of the others. One alone would
@@ -157,14 +157,9 @@ impl Pass for Assign {
 impl Assign {
     /// What the points of a tile add to their clusters, and are worth there.
     fn add(&self, strip: &Strip, tile: &std::ops::Range<usize>, tallies: &mut [[f64; 2]], room: &mut Room) {
-        match self.rule {
-            Rule::Power => self.add_by(strip, tile, tallies, room, |_, w, s| (w * s, w * s * s)),
-            Rule::Cosine => self.add_by(strip, tile, tallies, room, |p, w, _| {
-                (Rule::Cosine.adds(w, strip.norm2(p)), 0.0)
-            }),
-            Rule::Euclid => self.add_by(strip, tile, tallies, room, |p, w, _| (w, w * strip.norm2(p))),
-            Rule::Kl => self.add_by(strip, tile, tallies, room, |_, w, s| (w, w * s)),
-        }
+        by!(self.rule, rule => {
+            self.add_by(strip, tile, tallies, room, |p, w, s| rule.gives(w, s, || strip.norm2(p)))
+        })
     }
 
     /// `of` a point, its weight and its score: what it adds and what it is worth.
@@ -243,7 +238,7 @@ impl Choosing<'_> {
             self.select(&labels[0].labels()[tile.clone()], &mut leads[tile.clone()], drops, room);
         }
         // A power step needs the exact products anyway, and so does KL.
-        let hasty = all == 1 && matches!(self.rule, Rule::Cosine | Rule::Euclid) && strip.is_rough(group);
+        let hasty = all == 1 && self.rule.adds_the_same && strip.is_rough(group);
         if hasty {
             self.roughly(strip, group, tile, labels[0].labels(), leads, part, room);
         }
@@ -251,7 +246,7 @@ impl Choosing<'_> {
         if some && room.scored.is_empty() {
             return;
         }
-        let plain = !some && self.rule != Rule::Euclid && leads.is_empty();
+        let plain = !some && !self.rule.distance && leads.is_empty();
         if plain && all == 1 && strip.nearest(group, tile.clone(), &mut room.to, &mut room.strength) {
             let labels = &mut labels[0].labels()[tile.clone()];
             for ((label, to), p) in labels.iter_mut().zip(&mut room.to).zip(tile.clone()) {
@@ -275,7 +270,7 @@ impl Choosing<'_> {
             for (r, run) in runs.clone().enumerate() {
                 let entry = (p - tile.start) * all + run;
                 let label = &mut labels[run].labels()[p];
-                if norm2 == 0.0 && self.rule != Rule::Euclid {
+                if norm2 == 0.0 && !self.rule.distance {
                     part.changed[run] += usize::from(*label != -1);
                     *label = -1;
                     room.to[entry] = NOWHERE;
@@ -343,9 +338,10 @@ impl Choosing<'_> {
             let norm2 = strip.norm2(p);
             let (best, other, i) = choose_roughly(&room.rough[at * k..(at + 1) * k], self.half);
             let score_error = self.score_error.with(strip.roughness(p));
-            let lead = match self.rule {
-                Rule::Euclid => score_error.of_distances(best, other, norm2),
-                _ => score_error.of_scores(best, other, norm2),
+            let lead = if self.rule.distance {
+                score_error.of_distances(best, other, norm2)
+            } else {
+                score_error.of_scores(best, other, norm2)
             };
             // Below this float32 has no digits left for a point's entries.
             if lead > 0.0 && norm2 > 1e-40 {

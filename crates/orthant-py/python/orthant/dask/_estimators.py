@@ -1,0 +1,231 @@
+"""The estimators on a cluster. They are those of one machine, with other ways to their data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+from distributed import default_client
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _base, _onmf, _orthant, _spherical_k_means
+from .._typing import Labels, MatrixLike, Real
+from ._chunks import Chunks, Folder, blocks_of, chunked, is_path
+from ._transport import Transport
+from ._worker import aligned, matrix
+
+#: Of a worker's memory limit, what blocks may take: from seven tenths on Dask writes to disk, from eight it pauses.
+_SHARE = 0.6
+
+
+class _OnDask(_base.Clustering):
+    """What differs on a cluster: where X comes from and where results go."""
+
+    _client: Any = None
+    _checkpoint: dict[str, Any] = {}
+
+    @property
+    def client(self) -> Any:
+        """The cluster to use; the current one unless set."""
+        return default_client() if self._client is None else self._client
+
+    @client.setter
+    def client(self, client: Any) -> None:
+        self._client = client
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name not in ("_client", "_transport")}
+
+    # The way in.
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self._of_features():
+            raise ValueError("cluster='features' needs X in one piece: use orthant.ONMF, or pass X transposed.")
+        if self.weighting is not None:
+            raise ValueError("weighting is not available on a cluster yet: weight X before it is passed.")
+        if self.memory is not None:
+            raise ValueError("memory is of data on one machine: on a cluster the workers have their own limits.")
+
+    def _check_X(self, X: MatrixLike, *, reset: bool) -> Any:
+        if isinstance(X, (Chunks, Folder)):
+            return X
+        names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+        X = Folder(X) if is_path(X) else chunked(X, self.client)
+        if X.shape[0] == 0 or X.shape[1] == 0:
+            raise ValueError(f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s) while 1 is required.")
+        if reset:
+            self.n_features_in_ = X.shape[1]
+            vars(self).pop("feature_names_in_", None)
+            if names is not None:
+                self.feature_names_in_ = np.array(names, dtype=object)
+        elif X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input."
+            )
+        return X
+
+    def _weighted(self, X: Any, *, learn: bool = False) -> Any:
+        """In place of an array: those who will hold X."""
+        if learn:
+            self._learned = []
+        self._transport = Transport(self.client, X)
+        _check_memory(X, self.client)
+        return _orthant.Fleet(
+            self._transport, *X.shape, nonzeros=X.nonzeros, single=X.dtype == np.float32, sparse=X.sparse
+        )
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: object = None,
+        sample_weight: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 30.0,
+    ) -> Any:
+        """As on one machine.
+
+        Parameters
+        ----------
+        X : dask array or dataframe, or list of delayed blocks
+            The samples in rows.
+        y : Ignored
+            Present for API consistency.
+        sample_weight : array-like or dask array of shape (n_samples,), default=None
+            Weights of the samples.
+        checkpoint : path, default=None
+            A file for work under way. Where it exists the fit goes on from it, to the same bits; at the end it is removed.
+        checkpoint_every : float, default=30.0
+            Seconds between two savings.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if checkpoint is not None:
+            self._checkpoint = {"checkpoint": os.fspath(checkpoint), "checkpoint_every": float(checkpoint_every)}
+        try:
+            self._fit(X, sample_weight)
+        finally:
+            vars(self).pop("_checkpoint", None)
+        if checkpoint is not None:
+            Path(checkpoint).unlink(missing_ok=True)
+        return self
+
+    def _saving(self) -> dict[str, Any]:
+        return self._checkpoint
+
+    def _fit(self, X: MatrixLike, sample_weight: Any) -> Any:
+        if is_path(X):
+            X = self._check_X(X, reset=True)
+            sample_weight = X.weights if sample_weight is None else sample_weight
+        if hasattr(sample_weight, "compute"):
+            sample_weight = np.asarray(self.client.compute(sample_weight).result())
+        try:
+            return super()._fit(X, sample_weight)
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        transport = vars(self).pop("_transport", None)
+        if transport is not None:
+            self.n_rounds_ = transport.rounds
+            transport.close()
+
+    # The way out.
+
+    def _set_fitted(self, fitted: _orthant.Fitted, X: Any, weights: Real | None) -> None:
+        super()._set_fitted(fitted, X, weights)
+        rows = tuple(n for n in X.rows if n)
+        self.labels_ = da.from_array(self.labels_, chunks=(rows,))
+        self.weights_ = da.from_array(self.weights_, chunks=(rows,))
+
+    def _on_one_machine(self) -> Any:
+        """What workers need to apply the fit to a block."""
+        there = self._plain.__new__(self._plain)
+        left = ("labels_", "weights_", "feature_names_in_", "_client", "_transport", "_fitted", "callback")
+        vars(there).update({name: value for name, value in vars(self).items() if name not in left})
+        there._fitted = self._fitted.without_samples()
+        there.n_jobs, there.callback = 1, None
+        return there
+
+    def _by_block(self, X: MatrixLike, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
+        check_is_fitted(self)
+        blocks, rows = blocks_of(X)
+        there = dask.delayed(self._on_one_machine(), pure=False)
+        apply = dask.delayed(_apply, pure=False)
+        return da.concatenate(
+            [
+                da.from_delayed(apply(there, block, name), shape=(n, *shape), dtype=dtype)
+                for block, n in zip(blocks, rows)
+            ],
+            allow_unknown_chunksizes=True,
+        )
+
+    def _from_folder(self, of: Any) -> Any:
+        try:
+            return da.from_array(of())
+        finally:
+            self._close()
+
+    def _labels_of(self, X: MatrixLike) -> Labels:
+        if is_path(X):
+            return self._from_folder(lambda: super(_OnDask, self)._labels_of(X))
+        return self._by_block(X, "predict", (), np.int32)
+
+    def _transform(self, X: MatrixLike) -> Real:
+        if is_path(X):
+            return self._from_folder(lambda: super(_OnDask, self)._transform(X))
+        return self._by_block(X, "transform", (self._n_features_out,), self.components_.dtype)
+
+    def score(self, X: MatrixLike, y: object = None, sample_weight: Any = None) -> float:
+        """As on one machine."""
+        if hasattr(sample_weight, "compute"):
+            sample_weight = np.asarray(self.client.compute(sample_weight).result())
+        try:
+            return super().score(X, sample_weight=sample_weight)
+        finally:
+            self._close()
+
+
+def _apply(there: Any, block: Any, name: str) -> Any:
+    """`predict` or `transform` of one block."""
+    rows = aligned(matrix(block))
+    if rows.shape[0] == 0:
+        return np.empty((0,), np.int32) if name == "predict" else np.empty((0, there._n_features_out), rows.dtype)
+    return getattr(there, "_labels_of" if name == "predict" else "_transform")(rows)
+
+
+def _check_memory(X: Chunks, client: Any) -> None:
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    limits = [worker["memory_limit"] for worker in workers]
+    if limits and all(limits) and X.nbytes() > _SHARE * sum(limits):
+        raise MemoryError(
+            f"X takes {X.nbytes() / 1e9:.2f} GB and the {len(limits)} workers may use {sum(limits) / 1e9:.2f} GB, of "
+            f"which {_SHARE:.0%} can hold blocks: add workers or give them more memory."
+        )
+
+
+class ONMF(_OnDask, _onmf.ONMF):
+    """`orthant.ONMF` on a Dask cluster, with the same parameters and the same results, bit for bit.
+
+    X is a dask array (dense, or of scipy.sparse blocks) or dataframe, or a list of delayed blocks of rows.
+    `labels_` and `weights_` are dask arrays with the chunks of X; `predict` and `transform` are lazy.
+    """
+
+    _plain = _onmf.ONMF
+
+
+class SphericalKMeans(_OnDask, _spherical_k_means.SphericalKMeans):
+    """`orthant.SphericalKMeans` on a Dask cluster, with the same parameters and the same results, bit for bit.
+
+    X is as for `orthant.dask.ONMF`.
+    """
+
+    _plain = _spherical_k_means.SphericalKMeans

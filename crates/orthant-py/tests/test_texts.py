@@ -1,0 +1,78 @@
+"""Texts: scikit-learn's counts go into estimators, and what is read here goes into scikit-learn."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+
+import orthant
+from orthant import ONMF
+
+TOPICS = {
+    "food": "wine bread cheese butter soup salad dinner kitchen",
+    "space": "rocket orbit planet star moon launch telescope galaxy",
+    "sport": "goal match player team coach score league ball",
+}
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Texts, their classes, and a folder with them."""
+    random = np.random.default_rng(0)
+    texts, classes = [], []
+    for topic, words in TOPICS.items():
+        (tmp_path / "corpus" / topic).mkdir(parents=True)
+        for i in range(20):
+            text = "The " + " and the ".join(random.choice(words.split(), 7)) + " of it, and that is all."
+            (tmp_path / "corpus" / topic / f"{i:02}.txt").write_text(text)
+            texts.append(text)
+            classes.append(topic)
+    return texts, classes, tmp_path
+
+
+def test_counts_of_scikit_learn_go_in(corpus):
+    texts, classes, folder = corpus
+    vectorizer = CountVectorizer(stop_words="english")
+    X = vectorizer.fit_transform(texts)
+    model = ONMF(n_clusters=3, weighting=["tf-idf", "unit"], random_state=0).fit(X)
+    assert orthant.metrics.clustering_accuracy(np.unique(classes, return_inverse=True)[1], model.labels_) == 1
+    # The weighting is that of TfidfTransformer.
+    theirs = ONMF(n_clusters=3, random_state=0).fit(TfidfTransformer().fit_transform(X))
+    assert_array_equal(model.labels_, theirs.labels_)
+    assert model.relative_error_ == pytest.approx(theirs.relative_error_, rel=1e-12)
+    names = vectorizer.get_feature_names_out()
+    for i, cluster in enumerate(orthant.findings(model, X, feature_names=names).clusters):
+        topic = classes[list(model.labels_).index(i)]
+        assert {marker[0] for marker in cluster.markers[:6]} <= set(TOPICS[topic].split())
+    page = orthant.report(model, X, folder / "report.html", feature_names=names, title="texts").read_text()
+    assert "telescope" in page
+    new = vectorizer.transform(["a dinner with wine and unheard bread", "the moon and a rocket"])
+    assert_array_equal(model.predict(new), [model.labels_[0], model.labels_[20]])
+
+
+def test_texts_that_were_read_go_out(corpus):
+    texts, classes, folder = corpus
+    read = orthant.read(folder / "corpus")
+    assert [read.target_names[i] for i in read.target] == classes
+    assert read.sample_names[0] == "food/00.txt"
+    vectorizer = CountVectorizer(vocabulary=read.feature_names)
+    assert_array_equal(vectorizer.transform(texts).toarray(), read.data.toarray())
+    model = ONMF(n_clusters=3, weighting=["tf-idf", "unit"]).fit(read.data)
+    assert_array_equal(model.predict(vectorizer.transform(texts)), model.labels_)
+
+
+def test_tables_of_texts_and_parquet_are_read_alike(corpus):
+    polars = pytest.importorskip("polars")
+    texts, classes, folder = corpus
+    table = polars.DataFrame({"body": texts, "topic": classes, "n": range(len(texts))})
+    table.write_csv(folder / "texts.csv")
+    table.write_parquet(folder / "texts.parquet")
+    expected = orthant.read(folder / "corpus")
+    for name in ["texts.csv", "texts.parquet"]:
+        read = orthant.read(folder / name, text="body", target="topic", sample_names="n")
+        assert_array_equal(read.data.toarray(), expected.data.toarray())
+        assert read.feature_names == expected.feature_names and list(read.target) == list(expected.target)
+        assert read.sample_names[:2] == ["0", "1"]
+    numbers = polars.DataFrame({"a": [1.0, 2.0], "b": [0.0, 3.5]})
+    numbers.write_parquet(folder / "numbers.parquet")
+    assert_array_equal(orthant.read(folder / "numbers.parquet").data, [[1, 0], [2, 3.5]])

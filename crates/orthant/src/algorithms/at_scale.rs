@@ -1,0 +1,265 @@
+//! `best` on data that do not fit into memory: continuation, seeding and swaps take hundreds of passes, and so they are
+//! done on a sample of the points as large as the budget allows. EM and moves of single points then go over everything.
+//!
+//! The sample has one point, with its weight, of every stretch of the data: drawn anew for every seed, and nothing of the
+//! data's order is left out. The stages say what they worked on, and results say so too.
+
+use super::em_onmf::{Directions, EmOnmf};
+use super::improve::Moves;
+use super::lloyd::Lloyd;
+use super::{Algorithm, Best, method};
+use crate::error::{Error, Result};
+use crate::matrix::Mat;
+use crate::prepare::Problem;
+use crate::random::uniform;
+use crate::run::{Conclusion, Mark, Progress, State};
+use crate::saved::{Saved, misfit};
+use crate::start::{Start, Stream};
+
+/// Stages, in order.
+const STAGES: [&str; 3] = ["best on a sample in memory", "em on everything", "moves on everything"];
+/// A sweep of moves takes a few passes, and moves few points beside so many.
+const SWEEPS: usize = 20;
+/// A smaller sample says little about a cluster.
+const EACH: usize = 20;
+
+/// A partition of everything.
+struct Reached {
+    labels: Vec<i32>,
+    directions: Mat,
+    explained: f64,
+}
+
+pub(super) struct AtScale<'a> {
+    best: Best,
+    problem: &'a Problem<'a>,
+    start: Start,
+    stream: Stream,
+    /// Points of the sample.
+    size: usize,
+    stage: usize,
+    /// The directions that the sample gave.
+    directions: Option<Mat>,
+    part: Option<Box<dyn State + 'a>>,
+    reached: Option<Reached>,
+    marks: Vec<Mark>,
+}
+
+impl<'a> AtScale<'a> {
+    /// With a sample of at most `size` points.
+    pub(super) fn begin(
+        best: Best,
+        problem: &'a Problem<'a>,
+        start: &Start,
+        stream: Stream,
+        size: usize,
+    ) -> Result<Self> {
+        if size < EACH * problem.k {
+            return Err(Error::parameter(
+                "memory",
+                format!(
+                    "a sample of {size} points is all that fits, too few for {} clusters: give more, or use em-onmf",
+                    problem.k
+                ),
+            ));
+        }
+        Ok(AtScale {
+            best,
+            problem,
+            start: start.clone(),
+            stream,
+            size,
+            stage: 0,
+            directions: None,
+            part: None,
+            reached: None,
+            marks: vec![],
+        })
+    }
+
+    fn mark(&mut self) {
+        let (stage, planned) = (self.stage, STAGES.len());
+        self.marks.push(Mark { stage, planned, name: STAGES[stage], iterations: 0, objective: f64::NAN });
+    }
+
+    /// One point of every stretch.
+    fn sample(&self) -> Vec<usize> {
+        let points = self.problem.data.shape().points;
+        let mut generator = Stream { run: self.stream.run << 40 | 0xffff, ..self.stream }.generator();
+        let edge = |at: usize| (at as u128 * points as u128 / self.size as u128) as usize;
+        (0..self.size)
+            .map(|at| {
+                let stretch = edge(at)..edge(at + 1);
+                stretch.start + (uniform(&mut generator) * stretch.len() as f64) as usize
+            })
+            .collect()
+    }
+
+    /// The directions that `best` finds on the sample, and what share of it they leave unexplained.
+    fn solve_sample(&self) -> Result<(Mat, f64)> {
+        let points = self.sample();
+        let sample = self.problem.data.select(&points)?;
+        let needs = method("best")?.needs();
+        let problem = Problem::new(&*sample, self.problem.k, needs)?;
+        let start = match &self.start {
+            Start::Labels(labels) => {
+                Start::Labels(points.iter().map(|&j| labels[j]).collect::<Vec<_>>().into())
+            }
+            other => other.clone(),
+        };
+        let mut state = self.best.begin(&problem, &start, &[self.stream])?;
+        let most = self.best.max_iterations(&start);
+        for _ in 0..most {
+            let ended = state.step(&[0])?.iter().all(|progress| progress.converged);
+            if ended || self.problem.is_to_stop() {
+                break;
+            }
+        }
+        let found = state.conclude(0)?;
+        let norm2 = problem.facts().norm2;
+        let left = found.objective.map_or(1.0, |objective| objective / norm2);
+        Ok((found.directions.with_unit_columns(), left))
+    }
+
+    fn em(&self, directions: Mat) -> Result<Box<dyn State + 'a>> {
+        let runs = vec![(directions, self.stream.generator())];
+        Ok(Box::new(Lloyd::from_centroids(Directions, self.problem, runs)?))
+    }
+
+    fn moves(&self) -> Result<Box<dyn State + 'a>> {
+        let reached = self.reached.as_ref().expect("moves come after EM");
+        Ok(Box::new(Moves::begin(self.problem, &reached.labels, &reached.directions)?))
+    }
+
+    /// Takes over what a stage has reached.
+    fn take(&mut self, part: &mut dyn State) -> Result<()> {
+        let Conclusion { labels, directions, explained, .. } = part.conclude(0)?;
+        let explained = explained.unwrap_or(f64::NAN);
+        // Moves never lose; what EM has not converged to was not computed.
+        let lost = self.reached.as_ref().is_some_and(|before| before.explained > explained);
+        if !lost {
+            self.reached = Some(Reached { labels, directions, explained });
+        }
+        Ok(())
+    }
+}
+
+impl State for AtScale<'_> {
+    fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
+        if self.stage == 0 {
+            self.mark();
+            let (directions, left) = self.solve_sample()?;
+            let objective = left * self.problem.facts().norm2;
+            let mark = self.marks.last_mut().expect("just made");
+            (mark.iterations, mark.objective) = (1, objective);
+            self.directions = Some(directions);
+            self.stage = 1;
+            return Ok(vec![Progress { objective, residual: 1.0, converged: false }]);
+        }
+        let mut part = match self.part.take() {
+            Some(part) => part,
+            None => {
+                self.mark();
+                match self.stage {
+                    1 => self.em(self.directions.clone().expect("the sample gave directions"))?,
+                    _ => self.moves()?,
+                }
+            }
+        };
+        let mut progress = part.step(&[0])?;
+        let mark = self.marks.last_mut().expect("every stage has made its mark");
+        mark.iterations += 1;
+        mark.objective = progress[0].objective;
+        let most = if self.stage == 1 { EmOnmf::default().max_iterations } else { SWEEPS };
+        let ended = progress[0].converged || mark.iterations >= most;
+        progress[0].converged = ended && self.stage == 2;
+        if ended {
+            self.take(&mut *part)?;
+            self.stage += 1;
+        } else {
+            self.part = Some(part);
+        }
+        Ok(progress)
+    }
+
+    fn conclude(&mut self, _run: usize) -> Result<Conclusion> {
+        if self.reached.is_none() && self.part.is_none() {
+            // Stopped with the sample: points go to its directions.
+            let directions = match self.directions.clone() {
+                Some(directions) => directions,
+                None => self.solve_sample()?.0,
+            };
+            self.part = Some(self.em(directions)?);
+        }
+        if let Some(mut part) = self.part.take() {
+            self.take(&mut *part)?;
+        }
+        let Reached { labels, directions, explained } = self.reached.as_ref().expect("taken just now");
+        Ok(Conclusion {
+            labels: labels.clone(),
+            directions: directions.clone(),
+            explained: explained.is_finite().then_some(*explained),
+            objective: None,
+            negativity: 0.0,
+            orthogonality: 0.0,
+        })
+    }
+
+    fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    fn save(&mut self) -> Result<Saved> {
+        let mut saved = Saved::default();
+        saved.put("stage", &self.stage);
+        let marks: Vec<(usize, (usize, f64))> =
+            self.marks.iter().map(|m| (m.stage, (m.iterations, m.objective))).collect();
+        saved.put("marks", &marks);
+        saved.put("directions", &self.directions);
+        let reached = self.reached.as_ref().map(|reached| {
+            let mut inner = Saved::default();
+            inner.put("labels", &reached.labels);
+            inner.put("directions", &reached.directions);
+            inner.put("explained", &reached.explained);
+            inner
+        });
+        saved.put("reached", &reached);
+        let part = self.part.as_mut().map(|part| part.save()).transpose()?;
+        saved.put("part", &part);
+        Ok(saved)
+    }
+
+    fn restore(&mut self, mut saved: Saved) -> Result<()> {
+        let (shape, k) = (self.problem.data.shape(), self.problem.k);
+        self.stage = saved.take_if("stage", |&stage: &usize| stage <= STAGES.len())?;
+        let marks: Vec<(usize, (usize, f64))> = saved.take("marks")?;
+        self.marks = marks
+            .into_iter()
+            .map(|(stage, (iterations, objective))| {
+                let name = *STAGES.get(stage).ok_or_else(misfit)?;
+                Ok(Mark { stage, planned: STAGES.len(), name, iterations, objective })
+            })
+            .collect::<Result<_>>()?;
+        self.directions = saved.take_if("directions", |directions: &Option<Mat>| {
+            directions.as_ref().is_none_or(|d| (d.rows, d.cols) == (shape.features, k))
+        })?;
+        self.reached = match saved.take::<Option<Saved>>("reached")? {
+            None => None,
+            Some(mut inner) => Some(Reached {
+                labels: inner.take_labels("labels", shape.points, k)?,
+                directions: inner.take_mat("directions", shape.features, k)?,
+                explained: inner.take("explained")?,
+            }),
+        };
+        if let Some(inner) = saved.take::<Option<Saved>>("part")? {
+            let mut part = match (self.stage, &self.directions, &self.reached) {
+                (1, Some(directions), _) => self.em(directions.clone())?,
+                (2, _, Some(_)) => self.moves()?,
+                _ => return Err(misfit()),
+            };
+            part.restore(inner)?;
+            self.part = Some(part);
+        }
+        Ok(())
+    }
+}

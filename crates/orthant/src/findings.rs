@@ -1,0 +1,287 @@
+//! What a solution says of clusters and points that the factors do not hold ready: a cluster's features and typical
+//! points, how sure each point is of its cluster, and where it would go otherwise. Reports, summaries and lists of
+//! labels are made of it, and look at no data.
+
+use std::collections::HashMap;
+
+use crate::error::{Error, Result};
+use crate::finish::Solution;
+use crate::matrix::passes::{Scores, SumOfLabels};
+use crate::matrix::{Data, Facts, Mat, Shape, Slot, rule};
+
+/// Features listed of each cluster.
+const TOP: usize = 12;
+/// Features listed that set a cluster apart.
+const MARKERS: usize = 12;
+/// Typical points of each cluster.
+const TYPICAL: usize = 5;
+/// Of how many of its strongest points the typical ones are chosen.
+const STRONGEST: usize = 200;
+/// Least certain points.
+const UNCERTAIN: usize = 12;
+/// Clusters that are shown one by one.
+const SHOWN_CLUSTERS: usize = 60;
+
+/// A cluster's features and points.
+#[derive(Debug, Clone, Default)]
+pub struct Cluster {
+    /// The largest entries of its direction.
+    pub top: Vec<(usize, f64)>,
+    /// What it has and the others have not, the most telling first.
+    pub markers: Vec<Marker>,
+    /// Points and their cosine with the direction.
+    pub typical: Vec<(usize, f64)>,
+}
+
+/// A feature that sets a cluster apart. Every point counts the same, whatever its norm: the profile of a set of points
+/// is the sum of `m/‖m‖` over them, divided by its own sum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Marker {
+    /// Which feature.
+    pub feature: usize,
+    /// Its share p of the cluster's profile.
+    pub share: f64,
+    /// Its share q of the profile of all other points.
+    pub elsewhere: f64,
+    /// `p·ln(p/q)`, what it adds to the divergence of the two profiles; q is no smaller than a thousandth of p, so
+    /// that features of hardly any point do not come first.
+    pub score: f64,
+}
+
+/// How sure a point is of its cluster.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Margin {
+    /// The best of the other clusters; none where there is one cluster only, or the point has none.
+    pub second: Option<usize>,
+    /// `(own − second)/max(own, second)` of the scores mᵀu; NaN where there is nothing to compare.
+    pub margin: f64,
+}
+
+/// A point between two clusters.
+#[derive(Debug, Clone, Copy)]
+pub struct Uncertain {
+    /// The point.
+    pub point: usize,
+    /// Its cluster.
+    pub own: usize,
+    /// The best of the others.
+    pub other: usize,
+    /// By how much it prefers its own.
+    pub margin: f64,
+}
+
+/// All of it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Findings {
+    /// The shape of the data.
+    pub shape: Shape,
+    /// What one look at the data told.
+    pub facts: Facts,
+    /// The first clusters.
+    pub clusters: Vec<Cluster>,
+    /// Of every point.
+    pub margins: Vec<Margin>,
+    /// The least certain points, the least certain first.
+    pub uncertain: Vec<Uncertain>,
+    /// Entries of the typical points, where they are wanted.
+    points: HashMap<usize, Vec<f64>>,
+}
+
+impl Findings {
+    /// Of a solution for these data: two passes over them.
+    pub fn new(data: &dyn Data, solution: &Solution) -> Result<Findings> {
+        let (labels, points) = (solution.labels.len(), data.shape().points);
+        if labels != points {
+            return Err(Error::Data(format!(
+                "the solution has {labels} labels, the data have {points} points"
+            )));
+        }
+        let shown = solution.sizes.len().min(SHOWN_CLUSTERS);
+        let profiles = profiles(data, solution)?;
+        let mut clusters = vec![];
+        for i in 0..shown {
+            clusters.push(Cluster {
+                top: top(&solution.directions, i),
+                markers: markers(&profiles, i),
+                typical: typical(data, solution, i)?,
+            });
+        }
+        let margins = margins(data, solution)?;
+        let uncertain = uncertain(&margins, solution);
+        let (shape, facts) = (data.shape(), data.facts().clone());
+        Ok(Findings { shape, facts, clusters, margins, uncertain, points: HashMap::new() })
+    }
+
+    /// With the entries of typical points, for data whose points are pictures that can be shown.
+    pub fn with_points(mut self, data: &dyn Data) -> Result<Findings> {
+        for &(point, _) in self.clusters.iter().flat_map(|cluster| &cluster.typical) {
+            self.points.insert(point, data.gather(&[point])?.data);
+        }
+        Ok(self)
+    }
+
+    /// The entries of a point, where they are known.
+    pub fn point(&self, point: usize) -> Option<&[f64]> {
+        self.points.get(&point).map(Vec::as_slice)
+    }
+}
+
+/// The `most` largest of some (index, value), largest first.
+fn largest(values: impl Iterator<Item = (usize, f64)>, most: usize) -> Vec<(usize, f64)> {
+    let mut values: Vec<(usize, f64)> = values.filter(|x| x.1 > 0.0).collect();
+    let by_value = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    if values.len() > most {
+        values.select_nth_unstable_by(most, by_value);
+        values.truncate(most);
+    }
+    values.sort_by(by_value);
+    values
+}
+
+fn top(directions: &Mat, i: usize) -> Vec<(usize, f64)> {
+    largest((0..directions.rows).map(|f| (f, directions[(f, i)])), TOP)
+}
+
+/// What the points of each cluster sum up to, every point of norm 1: features × k. Negative sums are none.
+fn profiles(data: &dyn Data, solution: &Solution) -> Result<Mat> {
+    let mut slots = data.slots()?;
+    slots.set_labels(0, &solution.labels)?;
+    let pass = SumOfLabels { k: solution.sizes.len(), rule: rule::Cosine.into(), run: 0 };
+    Ok(slots.sweep(&pass)?.1.map(|x| x.max(0.0)))
+}
+
+/// What sets cluster i apart from all the others taken together.
+fn markers(profiles: &Mat, i: usize) -> Vec<Marker> {
+    let totals: Vec<f64> =
+        (0..profiles.cols).map(|c| (0..profiles.rows).map(|f| profiles[(f, c)]).sum()).collect();
+    let (own, others) = (totals[i], totals.iter().sum::<f64>() - totals[i]);
+    let of = |feature: usize| {
+        let sum: f64 = profiles.row(feature).iter().enumerate().filter(|(c, _)| *c != i).map(|x| x.1).sum();
+        let share = if own > 0.0 { profiles[(feature, i)] / own } else { 0.0 };
+        let elsewhere = if others > 0.0 { sum / others } else { 0.0 };
+        let score = if share > 0.0 { share * (share / elsewhere.max(share / 1000.0)).ln() } else { 0.0 };
+        Marker { feature, share, elsewhere, score }
+    };
+    let scored = (0..profiles.rows).map(|feature| (feature, of(feature).score));
+    largest(scored, MARKERS).into_iter().map(|(feature, _)| of(feature)).collect()
+}
+
+/// Of a cluster's strongest points those that are nearest to its direction.
+fn typical(data: &dyn Data, solution: &Solution, i: usize) -> Result<Vec<(usize, f64)>> {
+    let members = solution.labels.iter().zip(&solution.v).enumerate();
+    let members = members.filter(|(_, (label, _))| **label == i as i32).map(|(j, (_, v))| (j, *v));
+    let strongest = largest(members, STRONGEST);
+    let mut cosines = vec![];
+    // A few at a time: points are gathered whole, however sparse they are.
+    for some in strongest.chunks(16) {
+        let points = data.gather(&some.iter().map(|x| x.0).collect::<Vec<_>>())?;
+        for (c, &(j, _)) in some.iter().enumerate() {
+            let (mut dot, mut norm2) = (0.0, 0.0);
+            for f in 0..points.rows {
+                dot += points[(f, c)] * solution.directions[(f, i)];
+                norm2 += points[(f, c)] * points[(f, c)];
+            }
+            cosines.push((j, if norm2 > 0.0 { (dot / norm2.sqrt()).min(1.0) } else { 0.0 }));
+        }
+    }
+    Ok(largest(cosines.into_iter(), TYPICAL))
+}
+
+/// How sure every point is of its cluster.
+pub fn margins(data: &dyn Data, solution: &Solution) -> Result<Vec<Margin>> {
+    const NONE: Margin = Margin { second: None, margin: f64::NAN };
+    let k = solution.sizes.len();
+    if k < 2 {
+        return Ok(vec![NONE; solution.labels.len()]);
+    }
+    let mut slots = data.slots()?;
+    slots.tell(&Scores::new(solution.directions.clone()))?;
+    let scores = slots.numbers(Slot::V)?;
+    let margin = |(&label, scores): (&i32, &[f64])| {
+        let Ok(own) = usize::try_from(label) else { return NONE };
+        let mut other = usize::from(own == 0);
+        for i in (0..k).filter(|&i| i != own) {
+            if scores[i] > scores[other] {
+                other = i;
+            }
+        }
+        let most = scores[own].abs().max(scores[other].abs());
+        let margin = if most > 0.0 { (scores[own] - scores[other]) / most } else { f64::NAN };
+        Margin { second: Some(other), margin }
+    };
+    Ok(solution.labels.iter().zip(scores.chunks_exact(k)).map(margin).collect())
+}
+
+fn uncertain(margins: &[Margin], solution: &Solution) -> Vec<Uncertain> {
+    let mut close: Vec<Uncertain> = vec![];
+    for (point, (&label, of)) in solution.labels.iter().zip(margins).enumerate() {
+        let (Ok(own), Some(other), margin) = (usize::try_from(label), of.second, of.margin) else { continue };
+        let closer = close.last().is_none_or(|last| margin < last.margin);
+        if !margin.is_nan() && (close.len() < UNCERTAIN || closer) {
+            let at = close.partition_point(|u| u.margin <= margin);
+            close.insert(at, Uncertain { point, own, other, margin });
+            close.truncate(UNCERTAIN);
+        }
+    }
+    close
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Dense, Matrix, open};
+    use crate::{Job, cluster};
+
+    #[test]
+    fn the_largest_come_first_and_zeros_never() {
+        let values = [0.0, 3.0, 1.0, 3.0, 2.0, -1.0, f64::NAN];
+        assert_eq!(largest(values.into_iter().enumerate(), 3), [(1, 3.0), (3, 3.0), (4, 2.0)]);
+        assert_eq!(largest(values.into_iter().enumerate(), 9).len(), 4);
+    }
+
+    /// Feature 0 is large everywhere, 1 and 2 each in one half only.
+    fn halves() -> Matrix {
+        let point = |j: usize| if j < 3 { [9.0, 4.0, 0.0] } else { [9.0, 0.0, 4.0] };
+        let points = (0..6).flat_map(|j| point(j).map(|x| x * (j + 1) as f64)).collect::<Vec<f64>>();
+        Matrix::DenseF64(Dense::new(6, 3, points).unwrap())
+    }
+
+    #[test]
+    fn markers_are_what_a_cluster_has_and_the_others_have_not() {
+        let matrix = halves();
+        let data = open(&matrix, None).unwrap();
+        let outcome = cluster(&*data, &Job::new("em-onmf", 2).unwrap(), &mut ()).unwrap();
+        let findings = Findings::new(&*data, &outcome.solution).unwrap();
+        for (i, cluster) in findings.clusters.iter().enumerate() {
+            let first = outcome.solution.labels.iter().position(|&label| label == i as i32).unwrap();
+            let own = if first < 3 { 1 } else { 2 };
+            assert_eq!(cluster.top[0].0, 0, "the largest entry is what all have");
+            assert_eq!(cluster.markers[0].feature, own);
+            let Marker { share, elsewhere, score, .. } = cluster.markers[0];
+            // Points of whatever norm count alike: 4 of 13.
+            assert!((share - 4.0 / 13.0).abs() < 1e-12 && elsewhere == 0.0, "{share} {elsewhere}");
+            assert!((score - share * 1000f64.ln()).abs() < 1e-12);
+            assert!(cluster.markers.iter().all(|marker| marker.feature == own), "{:?}", cluster.markers);
+        }
+    }
+
+    #[test]
+    fn margins_are_those_of_the_scores() {
+        let matrix = halves();
+        let data = open(&matrix, None).unwrap();
+        let outcome = cluster(&*data, &Job::new("em-onmf", 2).unwrap(), &mut ()).unwrap();
+        let solution = &outcome.solution;
+        for (j, margin) in margins(&*data, solution).unwrap().iter().enumerate() {
+            let score =
+                |i: usize| (0..3).map(|f| matrix.point(j)[f] * solution.directions[(f, i)]).sum::<f64>();
+            let own = solution.labels[j] as usize;
+            assert_eq!(margin.second, Some(1 - own));
+            let expected = (score(own) - score(1 - own)) / score(own);
+            assert!((margin.margin - expected).abs() < 1e-12, "{} {expected}", margin.margin);
+        }
+        let one = cluster(&*data, &Job::new("em-onmf", 1).unwrap(), &mut ()).unwrap();
+        let alone = margins(&*data, &one.solution).unwrap();
+        assert!(alone.iter().all(|m| m.second.is_none() && m.margin.is_nan()));
+    }
+}
