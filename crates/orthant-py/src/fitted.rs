@@ -6,6 +6,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use orthant::algorithms::{Polish, Values};
 use orthant::bytes::Bytes;
 use orthant::certificate::Rigour;
+use orthant::matrix::Mat;
 use orthant::pipeline::{Run, Stage};
 use orthant::run::Stop;
 use orthant::start::Start;
@@ -90,6 +91,9 @@ impl Fitted {
         for (run, labels) in outcome.runs.iter_mut().zip(labels) {
             run.labels = widened(&labels).ok_or_else(misfit)?;
         }
+        if outcome.solution.centroids.rows == 0 {
+            outcome.solution.centroids = outcome.solution.directions.clone();
+        }
         Ok(Fitted { job, outcome, scale, norm })
     }
 
@@ -99,6 +103,10 @@ impl Fitted {
         let mut outcome = self.outcome.clone();
         let labels: Vec<Vec<u8>> =
             outcome.runs.iter_mut().map(|run| narrowed(&std::mem::take(&mut run.labels))).collect();
+        // The centroids of ONMF are its directions: once is enough.
+        if outcome.solution.centroids == outcome.solution.directions {
+            outcome.solution.centroids = Mat { rows: 0, cols: 0, data: vec![] };
+        }
         outcome.write(&mut state);
         self.scale.write(&mut state);
         self.norm.write(&mut state);

@@ -351,15 +351,7 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _set_fitted(self, fitted: _orthant.Fitted, X: Any, weights: Real | None) -> None:
         self._fitted = fitted
-        self.labels_ = fitted.labels
-        self.weights_ = kept(fitted.strengths, X.dtype)
-        self.cluster_centers_ = kept(self._centers(), X.dtype)
-        if self._of_features():
-            self.components_ = np.zeros((self.n_clusters, X.shape[1]), dtype=X.dtype)
-            has = self.labels_ >= 0
-            self.components_[self.labels_[has], np.flatnonzero(has)] = self.weights_[has]
-        else:
-            self.components_ = kept(fitted.components, X.dtype)
+        self._set_arrays(X.dtype)
         self.n_iter_ = fitted.n_iter
         self.converged_ = fitted.converged
         self.relative_error_ = fitted.relative_error
@@ -368,6 +360,19 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.bound_ = fitted.bound
         self.at_most_above_best_ = fitted.at_most_above_best
         self.energy_share_ = fitted.energy_share
+
+    def _set_arrays(self, dtype: Any) -> None:
+        """What is as long as the data or wide as the features: of the fit, which pickles therefore hold alone."""
+        fitted = self._fitted
+        self.labels_ = fitted.labels
+        self.weights_ = kept(fitted.strengths, dtype)
+        self.cluster_centers_ = kept(self._centers(), dtype)
+        if self._of_features():
+            self.components_ = np.zeros((self.n_clusters, len(self.labels_)), dtype=dtype)
+            has = self.labels_ >= 0
+            self.components_[self.labels_[has], np.flatnonzero(has)] = self.weights_[has]
+        else:
+            self.components_ = kept(fitted.components, dtype)
 
     def _centers(self) -> Real:
         return self._fitted.directions
@@ -507,7 +512,12 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_orthant_version": _VERSION}
+        state = {**super().__getstate__(), "_orthant_version": _VERSION}
+        if "_fitted" in state:
+            state["_dtype"] = self.components_.dtype
+            for name in ("labels_", "weights_", "cluster_centers_", "components_"):
+                state.pop(name, None)
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
@@ -517,4 +527,7 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 f"This {type(self).__name__} was pickled by orthant {version or '(unknown)'} and cannot be "
                 f"read by orthant {_VERSION}: install that version, or fit the estimator again."
             )
+        dtype = state.pop("_dtype", None)
         super().__setstate__(state)
+        if dtype is not None:
+            self._set_arrays(dtype)

@@ -141,10 +141,13 @@ class _OnDask(_base.Clustering):
     # The way out.
 
     def _set_fitted(self, fitted: _orthant.Fitted, X: Any, weights: Real | None) -> None:
+        self._rows = tuple(n for n in X.rows if n)
         super()._set_fitted(fitted, X, weights)
-        rows = tuple(n for n in X.rows if n)
-        self.labels_ = da.from_array(self.labels_, chunks=(rows,))
-        self.weights_ = da.from_array(self.weights_, chunks=(rows,))
+
+    def _set_arrays(self, dtype: Any) -> None:
+        super()._set_arrays(dtype)
+        self.labels_ = da.from_array(self.labels_, chunks=(self._rows,))
+        self.weights_ = da.from_array(self.weights_, chunks=(self._rows,))
 
     def _on_one_machine(self) -> Any:
         """What workers need to apply the fit to a block."""
