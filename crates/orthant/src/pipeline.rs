@@ -92,12 +92,11 @@ fn cluster_from(
             finished: &finished,
             deadline,
         };
-        let (ended, why) = batch.run(&*algorithm, under_way.take(), observer)?;
+        let Ended { runs: ended, why, whole } = batch.run(&*algorithm, under_way.take(), observer)?;
         finished.extend(ended);
         // The best so far is what there is.
         if why.is_some() {
-            let all = finished.iter().all(|run| !matches!(run.stop(), Stop::Cancelled | Stop::OutOfTime));
-            stopped = why.filter(|_| finished.len() < runs || !all);
+            stopped = why.filter(|_| finished.len() < runs || !whole);
             break;
         }
     }
@@ -206,18 +205,27 @@ struct Batch<'a> {
     deadline: Option<Instant>,
 }
 
+/// What became of a batch.
+struct Ended {
+    runs: Vec<Run>,
+    /// Why no further one is to begin, if so.
+    why: Option<Stop>,
+    /// Whether all of its runs came to their own end, and none missed a polish.
+    whole: bool,
+}
+
 fn unfinished(stop: Stop) -> bool {
     matches!(stop, Stop::Cancelled | Stop::OutOfTime)
 }
 
 impl Batch<'_> {
-    /// The method, then the polish; and why it was stopped, if it was.
+    /// The method, then the polish.
     fn run(
         &self,
         algorithm: &dyn Algorithm,
         saved: Option<BatchSaved>,
         observer: &mut dyn Observer,
-    ) -> Result<(Vec<Run>, Option<Stop>)> {
+    ) -> Result<Ended> {
         let (mut reached, mut stopped, mut resumed) = match saved {
             Some(BatchSaved { traces, state, polish: Some(polish) }) => {
                 if polish.reached.len() != self.streams.len() || traces.len() != 1 {
@@ -231,10 +239,12 @@ impl Batch<'_> {
             }
         };
         let from = resumed.as_ref().map_or((0, 0), |r| (r.0, r.1));
+        let mut whole = true;
         for run in from.0..reached.len() {
             let first = if run == from.0 { from.1 } else { 0 };
             for (at, &polish) in self.job.polish.iter().enumerate().skip(first) {
                 if stopped.is_some() || reached[run].stages.iter().any(|s| unfinished(s.stop)) {
+                    whole = false;
                     break;
                 }
                 let saved = resumed.take().map(|(_, _, traces, state)| (traces, state));
@@ -242,7 +252,9 @@ impl Batch<'_> {
             }
             stopped = stopped.or(reached[run].stages.iter().map(|s| s.stop).find(|&stop| unfinished(stop)));
         }
-        Ok((reached.into_iter().map(|reached| self.finished(reached)).collect(), stopped))
+        let runs: Vec<Run> = reached.into_iter().map(|reached| self.finished(reached)).collect();
+        whole &= !runs.iter().any(|run| unfinished(run.stop()));
+        Ok(Ended { runs, why: stopped, whole })
     }
 
     /// The method on all runs of the batch, and what their partitions explain.

@@ -184,8 +184,9 @@ fn work_that_is_interrupted_anywhere_goes_on_to_the_same_bits() {
         .filter(|job| job.method.name == "best")
         .for_each(|job| job.values = Values::new().set("effort", 0.0));
     let residual = Start::named("residual").ok();
-    // (A checkpoint of the dual bound after a polish is a known exception: docs/reliability.md.)
-    jobs.push(Job { polish, start: residual.clone(), ..Job::new("em-onmf", 4).unwrap() });
+    let polished = Job { polish, start: residual.clone(), ..Job::new("em-onmf", 4).unwrap() };
+    jobs.push(Job { certificate: Rigour::Quick, ..polished.clone() });
+    jobs.push(polished);
     jobs.push(Job { start: residual, certificate: Rigour::Quick, ..Job::new("em-onmf", 4).unwrap() });
     let (mut resumed, mut others) = (0, vec![]);
     for kind in ["dense f64", "sparse f64"] {
