@@ -1,5 +1,7 @@
 //! The labels of a result: bare, as a table, and their clusters as JSON.
 
+use std::io::{self, Write};
+
 use orthant::Outcome;
 use orthant::findings::Findings;
 use serde_json::{Value, json};
@@ -7,22 +9,22 @@ use serde_json::{Value, json};
 use crate::load::Input;
 
 /// A label a line; -1 is no cluster.
-pub fn lines(labels: &[i32]) -> String {
-    labels.iter().map(|label| format!("{label}\n")).collect()
+pub fn lines(labels: &[i32], out: &mut dyn Write) -> io::Result<()> {
+    labels.iter().try_for_each(|label| writeln!(out, "{label}"))
 }
 
 /// A row for every point: its name (or number), its cluster, how strongly it belongs to it, by how much it prefers it to
 /// the next one, and which that is. What is not known is empty.
-pub fn table(input: &Input, outcome: &Outcome, findings: &Findings) -> String {
+pub fn table(input: &Input, outcome: &Outcome, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
     let solution = &outcome.solution;
-    let mut text = String::from("name,cluster,strength,margin,second\n");
+    writeln!(out, "name,cluster,strength,margin,second")?;
     for (j, (label, margin)) in solution.labels.iter().zip(&findings.margins).enumerate() {
         let name = input.names.as_ref().map_or_else(|| j.to_string(), |names| field(&names[j]));
         let second = margin.second.map_or(String::new(), |second| second.to_string());
         let sure = if margin.margin.is_nan() { String::new() } else { margin.margin.to_string() };
-        text += &format!("{name},{label},{},{sure},{second}\n", solution.v[j]);
+        writeln!(out, "{name},{label},{},{sure},{second}", solution.v[j])?;
     }
-    text
+    Ok(())
 }
 
 /// A field of comma-separated values, in quotes where it needs them.

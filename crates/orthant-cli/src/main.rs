@@ -26,6 +26,7 @@ use orthant::matrix::Memory;
 static MEMORY: Memory = Memory::new(failure::out_of_memory);
 
 fn main() -> ExitCode {
+    MEMORY.spare_addresses();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return failure::usage(error),

@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -26,9 +26,13 @@ pub fn print_json(object: &Map<String, Value>) -> Result<()> {
 }
 
 fn print_raw(text: &str) -> Result<()> {
-    let mut out = io::stdout().lock();
-    let printed = writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush());
-    printed.context("standard output")
+    print_with(|out| writeln!(out, "{}", text.trim_end_matches('\n')))
+}
+
+/// What is too long to be a text first, to standard output; nothing that steers a terminal may be in it.
+pub fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    write(&mut out).and_then(|()| out.flush()).context("standard output")
 }
 
 /// An object as text.
@@ -166,7 +170,8 @@ impl Folder {
         Ok(Folder { place: place.to_path_buf(), staged, files: vec![], force })
     }
 
-    fn write(&mut self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    /// A file that is written as it is made.
+    pub fn write(&mut self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         self.files.push(name.to_string());
         Ok(self.staged.stage().write(name, write)?)
     }

@@ -256,6 +256,23 @@ fn peak(folder: &Path, arguments: &str) -> u64 {
     most
 }
 
+/// glibc would set 64 MB of addresses apart for every thread.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn addresses_that_are_limited_to_a_little_more_than_the_budget_are_enough() {
+    let place = tempfile::tempdir().unwrap();
+    // 160 MB.
+    write_npy(&place.path().join("x.npy"), 400_000, 100, 5);
+    let program = env!("CARGO_BIN_EXE_orthant");
+    let kilobytes = 128 * 1024 * 12 / 10;
+    let script = format!(
+        "ulimit -v {kilobytes} && {program} cluster x.npy -k 5 -a em-onmf --max-iterations 2 --memory 128M --threads 4"
+    );
+    let output =
+        std::process::Command::new("bash").args(["-c", &script]).current_dir(place.path()).output().unwrap();
+    assert!(output.status.success(), "{}", texts(&output).1);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn the_memory_that_may_be_used_is_not_exceeded() {

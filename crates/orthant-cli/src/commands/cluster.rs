@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use super::convert::same_file;
 use crate::args::{ClusterArgs, Origin, number};
 use crate::load::{self, Input};
-use crate::output::{Folder, print, print_json};
+use crate::output::{Folder, print_json, print_with};
 use crate::progress::{Watch, duration};
 use crate::terminal::tell;
 use crate::{interrupt, labels, made, naming, summary};
@@ -85,7 +85,7 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
         print_json(&object)?;
     }
     if args.labels_only {
-        print(&labels::lines(&outcome.solution.labels))?;
+        print_with(|out| labels::lines(&outcome.solution.labels, out))?;
     }
     if let (Some(path), false) = (&args.checkpoint, interrupt::happened()) {
         // There is nothing left to go on from; if it stays, it does no harm.
@@ -298,8 +298,8 @@ fn write(
     threads: usize,
 ) -> Result<()> {
     let solution = &outcome.solution;
-    folder.text("labels.txt", &labels::lines(&solution.labels))?;
-    folder.text("labels.csv", &labels::table(input, outcome, findings))?;
+    folder.write("labels.txt", |out| labels::lines(&solution.labels, out))?;
+    folder.write("labels.csv", |out| labels::table(input, outcome, findings, out))?;
     folder.matrix("components.npy", &solution.u.transpose())?;
     folder.list("strengths.npy", &solution.v)?;
     let rule = job.aim().rule;

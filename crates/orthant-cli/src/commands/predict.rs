@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::args::{Orientation, PredictArgs, TextArgs};
 use crate::labels::lines;
 use crate::load;
-use crate::output::{Files, SUMMARY, print, refuse_pipe, summary_of};
+use crate::output::{Files, SUMMARY, print_with, refuse_pipe, summary_of};
 use crate::summary::PREPARATION;
 
 /// Runs the command.
@@ -83,10 +83,10 @@ fn assign(
     let labels = predict(data, centroids, rule)?;
     match (file, &args.out) {
         (Some(file), Some(out)) => {
-            file.write(out, |to| to.write_all(lines(&labels).as_bytes()))?;
+            file.write(out, |to| lines(&labels, to))?;
             file.finish()
         }
-        _ => print(&lines(&labels)),
+        _ => print_with(|to| lines(&labels, to)),
     }
 }
 

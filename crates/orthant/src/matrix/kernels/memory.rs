@@ -78,6 +78,22 @@ impl Memory {
         Memory { refused, ended: AtomicBool::new(false) }
     }
 
+    /// Where addresses are limited (`ulimit -v`), all threads take memory from one place: glibc sets 64 MB of addresses
+    /// apart for each of them otherwise. For the beginning of a program, when there are no other threads yet.
+    pub fn spare_addresses(&self) {
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        {
+            let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+            // SAFETY: the limit is written to what is ours, and the number of places may be set at any time.
+            unsafe {
+                libc::getrlimit(libc::RLIMIT_AS, &mut limit);
+                if limit.rlim_cur != libc::RLIM_INFINITY {
+                    libc::mallopt(libc::M_ARENA_MAX, 1);
+                }
+            }
+        }
+    }
+
     fn checked(&self, got: *mut u8, bytes: usize) -> *mut u8 {
         if got.is_null() {
             self.end(bytes);
