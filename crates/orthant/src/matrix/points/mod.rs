@@ -225,6 +225,8 @@ macro_rules! any_points {
                     $(AnyPoints::$kind(x) => AnyPoints::$kind(x.range(rows)),)*
                 }
             }
+            /// Never inlined: it would be compiled into every crate that streams points, and all kernels with it.
+            #[inline(never)]
             pub(crate) fn as_points(&self) -> &(dyn Points + 'a) {
                 match self {
                     $(AnyPoints::$kind(x) => x,)*
