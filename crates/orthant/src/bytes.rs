@@ -36,7 +36,7 @@ macro_rules! numbers {
         }
     })* };
 }
-numbers!(u8, u32, u64, u128, i32, f64);
+numbers!(u8, u32, u64, u128, i32, f32, f64);
 
 impl Bytes for usize {
     fn write(&self, to: &mut Vec<u8>) {

@@ -19,9 +19,15 @@ use crate::told::told;
 /// As many columns side by side as measure fastest in one pass: more no longer fit the cache.
 const COLUMNS: usize = 256;
 
+/// The same on sparse data, whose runs wait for each other at the end of a batch only.
+const SPARSE_COLUMNS: usize = 512;
+
 /// How exact the vectors need be from which the errors of all runs are told: σ² is exact to the square of it. The best
 /// run has its own computed to rounding.
 const VECTOR_TOLERANCE: f64 = 1e-6;
+
+/// The same for many runs of methods that are not about σ².
+const ROUGH_TOLERANCE: f64 = 1e-4;
 
 /// Clusters the data.
 pub fn cluster(data: &dyn Data, job: &Job, observer: &mut dyn Observer) -> Result<Outcome> {
@@ -72,7 +78,8 @@ fn cluster_from(
     };
     // Runs from a start that is not random would all be the same, unless the method is.
     let runs = if start.is_random() { job.runs } else { 1 };
-    let batch = if job.method.batched { (COLUMNS / job.k).clamp(1, runs) } else { 1 };
+    let columns = if data.shape().sparse { SPARSE_COLUMNS } else { COLUMNS };
+    let batch = if job.method.batched { (columns / job.k).clamp(1, runs) } else { 1 };
     check_room(data, job, algorithm.arrays(), batch)?;
     let mut stopped = None;
     let mut finished: Vec<Run> = saved.as_mut().map_or(vec![], |s| std::mem::take(&mut s.finished));
@@ -284,7 +291,9 @@ impl Batch<'_> {
             traces.truncate(traces.iter().take_while(|trace| !trace.history.is_empty()).count());
         }
         let conclusions = (0..traces.len()).map(|run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
-        let told = told(problem, &conclusions, VECTOR_TOLERANCE)?;
+        let many = job.method.batched && conclusions.len() > 1;
+        let tolerance = if many { ROUGH_TOLERANCE } else { VECTOR_TOLERANCE };
+        let told = told(problem, &conclusions, tolerance)?;
         let norm2 = problem.facts().norm2;
         let mut reached = vec![];
         for ((trace, conclusion), (directions, explained)) in traces.into_iter().zip(conclusions).zip(told) {

@@ -161,7 +161,7 @@ fn the_number_of_threads_never_changes_a_bit() {
         assert!(values, "every method has a limit");
         let job = Job {
             values: orthant::algorithms::Values::new().set("max-iterations", 40.0),
-            runs: 3,
+            runs: if method.batched { 5 } else { 3 },
             polish: match method.name {
                 "onp-mf" => vec![Polish::Em, Polish::Moves, Polish::Swaps],
                 "k-means" | "kl-onmf" => vec![Polish::Swaps],

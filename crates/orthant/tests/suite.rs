@@ -10,6 +10,7 @@ mod certificate;
 mod checkpoints;
 mod conformance;
 mod extremes;
+mod many_starts;
 mod paper;
 mod properties;
 mod readers;

@@ -12,12 +12,12 @@
 
 use super::lloyd::{Lloyd, Model};
 use super::parameters::{declare, whole};
-use super::{Algorithm, ONMF, apart};
+use super::{Algorithm, ONMF, rough};
 use crate::error::Result;
-use crate::matrix::{Mat, Rule, Slots, rule};
+use crate::matrix::{Mat, Rule, Slot, Slots, rule};
 use crate::prepare::Problem;
 use crate::run::State;
-use crate::singular::dominant_within;
+use crate::singular::{dominant_of_strengths, dominant_within};
 use crate::start::{Start, Stream};
 
 declare! {
@@ -61,6 +61,27 @@ impl Model for Directions {
         let found = dominant_within(problem.data, slots, runs, guesses, EXACT, &|| problem.is_to_stop())?;
         Ok(Some(found.into_iter().map(|found| found.u).collect()))
     }
+
+    fn exact_of_adds(
+        &self,
+        problem: &Problem,
+        slots: &mut dyn Slots,
+        runs: &[usize],
+    ) -> Result<Option<Vec<Mat>>> {
+        let mut strengths = vec![];
+        for &run in runs {
+            let mut adds = slots.numbers(Slot::Adds(run))?;
+            // What a point adds is w·mᵀu.
+            for (x, w) in adds.iter_mut().zip(problem.data.weights().unwrap_or(&[])) {
+                *x = if *w > 0.0 { *x / w.sqrt() } else { 0.0 };
+            }
+            strengths.push(adds);
+        }
+        let (data, stop) = (problem.data, || problem.is_to_stop());
+        let found =
+            dominant_of_strengths(data, slots, runs, problem.k, strengths, EXACT, &stop).transpose()?;
+        Ok(found.map(|found| found.into_iter().map(|found| found.u).collect()))
+    }
 }
 
 impl EmOnmf {
@@ -83,7 +104,7 @@ impl Algorithm for EmOnmf {
         start: &Start,
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
-        apart::begin(Directions, problem, start, streams)
+        rough::begin(Directions, problem, start, streams, self.max_iterations)
     }
 
     fn max_iterations(&self, _start: &Start) -> usize {

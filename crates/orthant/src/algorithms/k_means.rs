@@ -6,7 +6,7 @@
 use super::improve::Swaps;
 use super::lloyd::Model;
 use super::parameters::{declare, whole};
-use super::{Algorithm, ONMF, apart};
+use super::{Algorithm, ONMF, rough};
 use crate::error::Result;
 use crate::matrix::{Rule, rule};
 use crate::prepare::Problem;
@@ -51,7 +51,7 @@ impl Algorithm for KMeans {
         start: &Start,
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
-        apart::begin(Means, problem, start, streams)
+        rough::begin(Means, problem, start, streams, self.max_iterations)
     }
 
     fn max_iterations(&self, _start: &Start) -> usize {

@@ -16,11 +16,13 @@ use rand_chacha::ChaCha8Rng;
 use super::improve::Swaps;
 use super::lloyd::{Lloyd, Model};
 use super::parameters::{declare, real, whole};
+use super::rough::Roughly;
 use super::spherical_k_means::Cosines;
-use super::{Algorithm, ONMF, apart};
+use super::{Algorithm, ONMF, rough};
 use crate::error::Result;
 use crate::matrix::passes::SumOfLabels;
-use crate::matrix::{Mat, Rule, Slots, rule, threads};
+use crate::matrix::rough::Origin;
+use crate::matrix::{Mat, Rule, Slots, rule};
 use crate::prepare::Problem;
 use crate::run::State;
 use crate::start::{Start, Stream};
@@ -97,7 +99,12 @@ impl KlOnmf {
             }
             _ => {
                 let steps = if start.is_random() { self.max_iterations } else { 1 };
-                Lloyd::begin(Cosines, problem, start, streams)?.into_slots(steps)?
+                if rough::better(problem, streams) {
+                    // One more is never made: it would be the one in float64.
+                    Roughly::begin(Cosines, problem, start, streams, steps + 1)?.into_slots()?
+                } else {
+                    Lloyd::begin(Cosines, problem, start, streams)?.into_slots(steps)?
+                }
             }
         };
         let model = self.model(problem)?;
@@ -122,13 +129,12 @@ impl Algorithm for KlOnmf {
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
         start.check(problem)?;
-        if !apart::better(problem, streams) {
-            return Ok(Box::new(self.begin_runs(problem, start, streams)?));
+        let runs = self.begin_runs(problem, start, streams)?;
+        if !rough::better(problem, streams) {
+            return Ok(Box::new(runs));
         }
-        // Their starts are runs as well; what they all need is found before.
-        problem.information()?;
-        let runs = threads::apart(streams.to_vec(), |stream| self.begin_runs(problem, start, &[stream]));
-        apart::of(problem, runs.into_iter().collect::<Result<_>>()?)
+        let origins = runs.runs.iter().map(|run| Origin::Centroids(run.u.clone())).collect();
+        Ok(Box::new(Roughly::of(problem, runs, origins, self.max_iterations)))
     }
 
     fn max_iterations(&self, _start: &Start) -> usize {

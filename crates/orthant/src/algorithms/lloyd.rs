@@ -36,6 +36,15 @@ pub(super) trait Model: Send + Sync {
     ) -> Result<Option<Vec<Mat>>> {
         Ok(None)
     }
+    /// The same from what points add (`Slot::Adds`), where that is the shorter way.
+    fn exact_of_adds(
+        &self,
+        _problem: &Problem,
+        _slots: &mut dyn Slots,
+        _runs: &[usize],
+    ) -> Result<Option<Vec<Mat>>> {
+        Ok(None)
+    }
     /// The objective of a run's partition, where it is not that of the last pass.
     fn final_objective(
         &self,
@@ -81,7 +90,7 @@ pub(super) struct Run {
     followed: Option<Followed>,
     generator: ChaCha8Rng,
     /// Whether `u` is exact for the present labels.
-    exact: bool,
+    pub(super) exact: bool,
     /// The objective when it was last exact; infinite before.
     settled: f64,
     /// What the partition explains in the sense of ONMF, once the run has ended under exact directions.
@@ -103,9 +112,9 @@ impl Run {
 }
 
 pub(super) struct Lloyd<'a, M> {
-    model: M,
+    pub(super) model: M,
     problem: &'a Problem<'a>,
-    slots: Box<dyn Slots + 'a>,
+    pub(super) slots: Box<dyn Slots + 'a>,
     pub(super) runs: Vec<Run>,
 }
 
@@ -152,15 +161,40 @@ impl<'a, M: Model> Lloyd<'a, M> {
         Ok(self.slots)
     }
 
-    /// Whether somebody waits for the present iteration to be the last.
-    pub(super) fn stop_is_asked(&self) -> bool {
-        self.problem.stop_is_asked()
-    }
-
     /// Goes on from the labels that some slots hold, where a start has left them.
     pub(super) fn with_slots(mut self, slots: Box<dyn Slots + 'a>) -> Self {
         self.slots = slots;
         self
+    }
+
+    /// Goes on with centroids of a run's labels that were found elsewhere.
+    pub(super) fn take_over(&mut self, run: usize, u: Mat) -> Result<()> {
+        self.runs[run].u = u;
+        self.runs[run].exact = false;
+        self.forget(run)
+    }
+
+    /// Goes on with the exact centroids of the labels of some runs, from what their points add; false where it takes other
+    /// centroids to find them.
+    pub(super) fn take_over_exact(&mut self, runs: &[usize]) -> Result<bool> {
+        let exact = self.model.exact_of_adds(self.problem, &mut *self.slots, runs)?;
+        let found = exact.is_some();
+        for (u, &run) in exact.into_iter().flatten().zip(runs) {
+            self.take_over(run, u)?;
+            self.runs[run].exact = true;
+        }
+        Ok(found)
+    }
+
+    /// Makes the centroids of some runs exact, where the model has more exact ones.
+    pub(super) fn make_exact(&mut self, runs: &[usize]) -> Result<()> {
+        let guesses: Vec<&Mat> = runs.iter().map(|&run| &self.runs[run].u).collect();
+        let exact = self.model.exact(self.problem, &mut *self.slots, runs, &guesses)?;
+        for (u, &run) in exact.into_iter().flatten().zip(runs) {
+            self.runs[run].u = u;
+            self.runs[run].exact = true;
+        }
+        Ok(())
     }
 
     /// Drops what passes remember of the points, when there will be no further one.
@@ -234,7 +268,7 @@ impl<'a, M: Model> Lloyd<'a, M> {
     }
 
     /// An empty cluster starts anew from a random point. [P, Alg. 1: "randomly transfer a point"]
-    fn mend(&mut self, run: usize, weight: &[f64]) -> Result<()> {
+    pub(super) fn mend(&mut self, run: usize, weight: &[f64]) -> Result<()> {
         for (i, _) in weight.iter().enumerate().filter(|(_, w)| **w <= 0.0) {
             let rule = self.model.rule();
             let point = self.problem.draw(1, rule.distance, &mut self.runs[run].generator)?;
@@ -261,8 +295,11 @@ impl<'a, M: Model> Lloyd<'a, M> {
     pub(super) fn restore_run(&mut self, run: usize, mut saved: Saved) -> Result<()> {
         let (points, k) = (self.problem.data.shape().points, self.problem.k);
         let state = &mut self.runs[run];
-        let (rows, cols) = (state.u.rows, state.u.cols);
-        state.u = saved.take_mat("centroids", rows, cols)?;
+        let (rows, cols) = (self.problem.data.shape().features, k);
+        state.u = saved.take_if("centroids", |u: &Mat| {
+            let none = (u.rows, u.cols) == (0, 0);
+            (none || (u.rows, u.cols) == (rows, cols)) && u.data.iter().all(|x| x.is_finite())
+        })?;
         state.followed = saved.take_if("sums", |followed: &Option<Followed>| {
             followed.as_ref().is_none_or(|f| {
                 (f.sums.rows, f.sums.cols) == (rows, cols) && f.sums.data.iter().all(|x| x.is_finite())
@@ -325,16 +362,14 @@ impl<M: Model> State for Lloyd<'_, M> {
         // Labels that repeat under approximate centroids are not yet those of the method.
         if !repeated.is_empty() {
             let runs: Vec<usize> = repeated.iter().map(|(_, run, _)| *run).collect();
-            let guesses: Vec<&Mat> = runs.iter().map(|&run| &self.runs[run].u).collect();
-            match self.model.exact(self.problem, &mut *self.slots, &runs, &guesses)? {
-                Some(exact) => {
-                    for (exact, (_, run, weight)) in exact.into_iter().zip(&repeated) {
-                        self.runs[*run].u = exact;
-                        self.runs[*run].exact = true;
-                        self.mend(*run, weight)?;
-                    }
+            self.make_exact(&runs)?;
+            for (at, run, weight) in repeated {
+                // Where there are no more exact ones, repeated labels are the end.
+                if self.runs[run].exact {
+                    self.mend(run, &weight)?;
+                } else {
+                    progress[at].converged = true;
                 }
-                None => repeated.iter().for_each(|(r, ..)| progress[*r].converged = true),
             }
         }
         Ok(progress)

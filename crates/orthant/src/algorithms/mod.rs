@@ -3,7 +3,6 @@
 //! A new one is a file here, which declares its parameters, and a line in [`METHODS`]; the command line, Python, the conformance tests
 //! and the documentation read the table. See CONTRIBUTING.md.
 
-mod apart;
 mod at_scale;
 mod best;
 mod chnmf;
@@ -16,6 +15,7 @@ mod multiplicative;
 mod o_pnmf;
 mod onp_mf;
 mod parameters;
+mod rough;
 mod spherical_k_means;
 
 pub use best::{Best, Effort};

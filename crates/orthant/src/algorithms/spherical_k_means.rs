@@ -6,7 +6,7 @@
 use super::improve::Swaps;
 use super::lloyd::Model;
 use super::parameters::{declare, whole};
-use super::{Algorithm, Goal, ONMF, apart};
+use super::{Algorithm, Goal, ONMF, rough};
 use crate::error::Result;
 use crate::matrix::{Rule, rule};
 use crate::prepare::Problem;
@@ -60,7 +60,7 @@ impl Algorithm for SphericalKMeans {
         start: &Start,
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
-        apart::begin(Cosines, problem, start, streams)
+        rough::begin(Cosines, problem, start, streams, self.max_iterations)
     }
 
     fn max_iterations(&self, _start: &Start) -> usize {

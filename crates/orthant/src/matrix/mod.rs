@@ -18,6 +18,7 @@ mod mat;
 pub mod passes;
 mod points;
 pub(crate) mod room;
+pub mod rough;
 pub mod rule;
 pub mod seam;
 pub(crate) mod threads;

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use super::engine::{ArrayMut, Strip};
 use super::points::AnyPoints;
+use super::rough::{RoughRuns, RoughTold};
 use super::{Mat, Shape};
 use crate::bytes::{Bytes, bytes_of};
 use crate::error::{Error, Result};
@@ -91,6 +92,8 @@ pub struct Facts {
     pub usable_points: usize,
     /// The first point that is not zero, but too small beside the largest entry to be computed with.
     pub faint: Option<usize>,
+    /// The least `‖mⱼ‖²` of the nonzero points, scaled; infinite where there are none.
+    pub least_norm2: f64,
     /// Features that are zero in every point.
     pub zero_features: usize,
     /// The first NaN or infinite entry.
@@ -160,6 +163,8 @@ pub enum Slot {
     Information,
     /// The cluster of each point in a run; −1: none.
     Labels(usize),
+    /// What each point adds to its cluster in a run's rough iterations, where that differs from one to the next.
+    Adds(usize),
     /// By how much each point's cluster led over the others when it was last scored (see `passes/assign/bounds.rs`).
     Leads(usize),
 }
@@ -176,6 +181,7 @@ impl Slot {
             Slot::Information => "information".into(),
             Slot::Labels(run) => format!("labels {run}"),
             Slot::Leads(run) => format!("leads {run}"),
+            Slot::Adds(run) => format!("adds {run}"),
         }
     }
 }
@@ -191,6 +197,7 @@ impl Bytes for Slot {
             Slot::Information => (5, 0),
             Slot::Labels(run) => (6, run),
             Slot::Leads(run) => (7, run),
+            Slot::Adds(run) => (8, run),
         };
         (kind, run).write(to);
     }
@@ -200,6 +207,7 @@ impl Bytes for Slot {
         match kind {
             6 => Some(Slot::Labels(run)),
             7 => Some(Slot::Leads(run)),
+            8 => Some(Slot::Adds(run)),
             _ => single.get(usize::from(kind)).copied(),
         }
     }
@@ -212,6 +220,24 @@ pub enum Array {
     Numbers(usize, Vec<f64>),
     /// A label for each point.
     Labels(Vec<i32>),
+}
+
+impl Array {
+    /// Its labels, if that is what it holds.
+    pub fn into_labels(self) -> Option<Vec<i32>> {
+        match self {
+            Array::Labels(labels) => Some(labels),
+            Array::Numbers(..) => None,
+        }
+    }
+
+    /// Its numbers, if that is what it holds.
+    pub fn into_numbers(self) -> Option<Vec<f64>> {
+        match self {
+            Array::Numbers(_, numbers) => Some(numbers),
+            Array::Labels(_) => None,
+        }
+    }
 }
 
 impl Bytes for Array {
@@ -260,6 +286,11 @@ pub enum Adds {
         /// Of how many.
         width: usize,
     },
+    /// The same in float32.
+    Roughly {
+        /// Of how many columns.
+        width: usize,
+    },
 }
 
 impl Adds {
@@ -267,7 +298,7 @@ impl Adds {
     pub fn width(self) -> usize {
         match self {
             Adds::Nothing => 0,
-            Adds::Many(width) | Adds::Few { width, .. } => width,
+            Adds::Many(width) | Adds::Few { width, .. } | Adds::Roughly { width } => width,
         }
     }
 }
@@ -466,6 +497,10 @@ pub trait Slots: Send {
     fn write(&mut self, slot: Slot, array: Array) -> Result<()>;
     /// Empties a slot.
     fn forget(&mut self, slot: Slot) -> Result<()>;
+    /// Rough iterations of several runs side by side, where that is faster than pass after pass; none where it is not.
+    fn in_lanes(&mut self, _asked: &RoughRuns) -> Option<Result<Vec<Vec<RoughTold>>>> {
+        None
+    }
     /// The numbers of a slot, looked at where they are; empty where nothing was written.
     fn with_numbers(&mut self, slot: Slot, look: &mut dyn FnMut(&[f64])) -> Result<()> {
         if let Some(Array::Numbers(_, numbers)) = self.read(slot)? {

@@ -51,26 +51,62 @@ pub fn dominant_within(
     tolerance: f64,
     is_to_stop: Stopping,
 ) -> Result<Vec<Dominant>> {
-    let shape = data.shape();
     let k = guesses.first().map_or(0, |guess| guess.cols);
-    if few_points(&shape, k) {
-        if runs.len() == 1 || !data.in_memory() {
-            let found = runs
-                .iter()
-                .zip(guesses)
-                .map(|(&run, guess)| of_points(data, slots, run, guess, tolerance, is_to_stop));
-            return found.collect();
-        }
-        // Short passes: a run on each thread, beside the same data.
-        let labels = runs.iter().map(|&run| slots.labels(run)).collect::<Result<Vec<_>>>()?;
-        let found = threads::apart(labels.into_iter().zip(guesses).collect(), |(labels, guess)| {
-            let mut own = data.slots()?;
-            own.set_labels(0, &labels)?;
-            of_points(data, &mut *own, 0, guess, tolerance, is_to_stop)
-        });
-        return found.into_iter().collect();
+    if few_points(&data.shape(), k) {
+        let guesses = guesses.iter().map(|guess| Guess::Directions(guess)).collect();
+        return of_points_of_runs(data, slots, runs, k, guesses, tolerance, is_to_stop);
     }
     of_features(data, slots, runs, guesses, tolerance, is_to_stop)
+}
+
+/// As [`dominant_within`] from what the points of each run have in their own clusters, `√w·mⱼᵀu` up to a factor for each
+/// cluster; none where directions are what is iterated.
+pub(crate) fn dominant_of_strengths(
+    data: &dyn Data,
+    slots: &mut dyn Slots,
+    runs: &[usize],
+    k: usize,
+    strengths: Vec<Vec<f64>>,
+    tolerance: f64,
+    is_to_stop: Stopping,
+) -> Option<Result<Vec<Dominant>>> {
+    let guesses = strengths.into_iter().map(Guess::Strengths).collect();
+    few_points(&data.shape(), k)
+        .then(|| of_points_of_runs(data, slots, runs, k, guesses, tolerance, is_to_stop))
+}
+
+/// What is known of dominant vectors.
+enum Guess<'a> {
+    /// features × k.
+    Directions(&'a Mat),
+    /// One number for each point.
+    Strengths(Vec<f64>),
+}
+
+fn of_points_of_runs(
+    data: &dyn Data,
+    slots: &mut dyn Slots,
+    runs: &[usize],
+    k: usize,
+    guesses: Vec<Guess>,
+    tolerance: f64,
+    is_to_stop: Stopping,
+) -> Result<Vec<Dominant>> {
+    if runs.len() == 1 || !data.in_memory() {
+        let found = runs
+            .iter()
+            .zip(guesses)
+            .map(|(&run, guess)| of_points(data, slots, run, k, guess, tolerance, is_to_stop));
+        return found.collect();
+    }
+    // Short passes: a run on each thread, beside the same data.
+    let labels = runs.iter().map(|&run| slots.labels(run)).collect::<Result<Vec<_>>>()?;
+    let found = threads::apart(labels.into_iter().zip(guesses).collect(), |(labels, guess)| {
+        let mut own = data.slots()?;
+        own.set_labels(0, &labels)?;
+        of_points(data, &mut *own, 0, k, guess, tolerance, is_to_stop)
+    });
+    found.into_iter().collect()
 }
 
 /// Vectors as the columns of a features × (runs·k) matrix.
@@ -233,21 +269,24 @@ fn of_points(
     data: &dyn Data,
     slots: &mut dyn Slots,
     run: usize,
-    guess: &Mat,
+    k: usize,
+    guess: Guess,
     tolerance: f64,
     is_to_stop: Stopping,
 ) -> Result<Dominant> {
-    let k = guess.cols;
     let clusters = slots.labels(run)?.iter().map(|&l| usize::try_from(l).unwrap_or(k)).collect();
     let mut space = OfPoints { slots, run, k, clusters };
     // A little of a vector that no cluster is likely to be orthogonal to goes into every guess, which could otherwise be
     // caught in a part of its cluster. Where a guess says nothing, it is the strengths of a direction that all share.
     let signed = data.facts().negative.is_some();
-    let mut x = space.strengths(guess.clone())?;
+    let mut x = match guess {
+        Guess::Directions(u) => space.strengths(u.clone())?,
+        Guess::Strengths(data) => Mat { rows: data.len(), cols: 1, data },
+    };
     let found = space.unit(&mut x);
     let lost = found.iter().any(|n| *n <= 0.0);
     let mut common = if lost {
-        space.strengths(Mat::from_fn(guess.rows, k, |f, _| unlikely(f, signed)))?
+        space.strengths(Mat::from_fn(data.shape().features, k, |f, _| unlikely(f, signed)))?
     } else {
         Mat::from_fn(x.rows, 1, |j, _| unlikely(j, signed))
     };

@@ -8,6 +8,7 @@ mod locally_optimal;
 mod subspace;
 mod top;
 
+pub(crate) use clusters::dominant_of_strengths;
 pub use clusters::{Dominant, dominant, dominant_within};
 pub use gram::gram;
 pub(crate) use subspace::Subspace;

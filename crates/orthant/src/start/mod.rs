@@ -3,7 +3,7 @@
 
 mod given;
 mod nndsvd;
-mod random;
+pub(crate) mod random;
 pub(crate) mod residual;
 mod svd;
 
@@ -132,7 +132,10 @@ pub fn centroids(
     generator: &mut ChaCha8Rng,
 ) -> Result<Mat> {
     Ok(match start {
-        Start::Random => rule.of_points(random::points(problem, rule, generator)?),
+        Start::Random => {
+            let points = random::points(problem, rule, generator)?;
+            rule.of_points(problem.data.gather(&points)?)
+        }
         Start::Residual => residual::points(problem, slots, rule, generator)?,
         Start::Labels(labels) => given::means(problem, slots, labels, rule)?,
         Start::Centroids(u) => rule.of_points(given::scaled(problem, u)),

@@ -3,9 +3,9 @@
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
-use crate::matrix::{Mat, Rule};
+use crate::matrix::Rule;
 use crate::prepare::Problem;
 
-pub(super) fn points(problem: &Problem, rule: Rule, generator: &mut ChaCha8Rng) -> Result<Mat> {
-    problem.data.gather(&problem.draw(problem.k, rule.distance, generator)?)
+pub(crate) fn points(problem: &Problem, rule: Rule, generator: &mut ChaCha8Rng) -> Result<Vec<usize>> {
+    problem.draw(problem.k, rule.distance, generator)
 }

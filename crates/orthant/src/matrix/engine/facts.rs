@@ -51,6 +51,7 @@ pub(super) fn facts(
         usable_points: points - unusable,
         weightless_points,
         faint: normed.faint,
+        least_norm2: normed.least,
         zero_features: looked.used.iter().filter(|used| !**used).count(),
         not_finite: looked.not_finite,
         negative: looked.negative,

@@ -1,9 +1,14 @@
 //! Points in this process's memory, with a transposed copy of sparse ones where it pays.
 
+use std::sync::OnceLock;
+
 use super::facts::check_weights;
+use super::lanes::{Lane, Lanes};
 use super::{Arrays, Engine, Piece};
 use crate::error::Result;
+use crate::matrix::kernels::lanes::LANES;
 use crate::matrix::points::{AnyPoints, Packed, Turned};
+use crate::matrix::rough::{RoughRun, RoughRuns, RoughTold};
 use crate::matrix::seam::{AnyPart, AnyPass, Array, Data, Facts, Slot, Slots, check_points};
 use crate::matrix::{Cut, Mat, Shape, threads};
 
@@ -17,6 +22,8 @@ pub(super) struct Held<'a> {
     /// Transposed copies of the blocks, or none.
     turned: Vec<Box<dyn Turned>>,
     facts: Facts,
+    /// For rough iterations, made when first asked for.
+    lanes: OnceLock<Option<Lanes>>,
 }
 
 /// Opens points for clustering, with weights where given.
@@ -45,7 +52,7 @@ pub fn open_with(
     let turned = turned.into_iter().collect::<Option<Vec<_>>>().unwrap_or_default();
     let mut engine = Engine { shape, cut, rows: 0..shape.points, scale: 1.0, weights, norms2: vec![] };
     let facts = engine.meet(|_| Ok(Piece { points: points.as_points(), first: 0, turned: None }))?;
-    Ok(Box::new(Held { points, engine, turned, facts }))
+    Ok(Box::new(Held { points, engine, turned, facts, lanes: OnceLock::new() }))
 }
 
 impl Data for Held<'_> {
@@ -99,6 +106,41 @@ impl Slots for HeldSlots<'_> {
         let arrays = self.arrays.used(&pass.slots(), engine.shape.points);
         let (part, sums) = engine.sweep(pass, 0..engine.cut.strips(), arrays, &mut self.packed, &piece)?;
         Ok((part, super::sums_of(&engine.shape, sums, pass.adds().width())))
+    }
+
+    fn in_lanes(&mut self, asked: &RoughRuns) -> Option<Result<Vec<Vec<RoughTold>>>> {
+        let Held { points, engine, turned, lanes, .. } = self.data;
+        if turned.is_empty() {
+            return None;
+        }
+        let all = lanes.get_or_init(|| Lanes::of(points.as_points(), engine.scale)).as_ref()?;
+        // As many side by side as keep all threads busy, in about equal groups.
+        let size = asked.runs.len().div_ceil(rayon::current_num_threads()).clamp(1, LANES);
+        let groups = asked.runs.len().div_ceil(size).max(1);
+        let mut jobs = vec![];
+        for runs in asked.runs.chunks(asked.runs.len().div_ceil(groups).max(1)) {
+            let lane = |asked: &'_ RoughRun| {
+                let labels = self.arrays.take(Slot::Labels(asked.run)).and_then(Array::into_labels);
+                let adds = self.arrays.take(Slot::Adds(asked.run)).and_then(Array::into_numbers);
+                (labels, adds)
+            };
+            let held: Vec<_> = runs.iter().map(lane).collect();
+            let lanes = runs.iter().zip(held);
+            jobs.push(lanes.map(|(asked, (labels, adds))| Lane { asked, labels, adds }).collect::<Vec<_>>());
+        }
+        let told = threads::apart(jobs, |mut lanes| {
+            let told = all.iterate(engine, asked.rule, asked.k, &mut lanes);
+            (lanes, told)
+        });
+        let mut every = vec![];
+        for (lanes, told) in told {
+            for Lane { asked, labels, adds } in lanes {
+                labels.into_iter().for_each(|l| self.arrays.set(Slot::Labels(asked.run), Array::Labels(l)));
+                adds.into_iter().for_each(|a| self.arrays.set(Slot::Adds(asked.run), Array::Numbers(1, a)));
+            }
+            every.extend(told);
+        }
+        Some(Ok(every))
     }
 
     fn read(&mut self, slot: Slot) -> Result<Option<Array>> {

@@ -7,6 +7,7 @@
 mod beside;
 mod facts;
 mod held;
+mod lanes;
 mod shards;
 mod streamed;
 mod strip;
@@ -145,7 +146,11 @@ impl Sweep<'_> {
         let count = cut.points_of(&strips).len();
         let some = Some(piece);
         // On one thread points that add to few columns do so faster one by one, and to the same bits.
-        let turned = piece.turned.filter(|_| self.parallel || matches!(self.adds, Adds::Many(_)));
+        let turned = match self.adds {
+            Adds::Many(_) => piece.turned,
+            Adds::Roughly { .. } => None,
+            _ => piece.turned.filter(|_| self.parallel),
+        };
         match (self.adds, turned) {
             (Adds::Nothing, _) => Ok((self.strips(some, strips, arrays, Sink::Nothing)?, vec![])),
             (Adds::Many(width), Some(turned)) => {
@@ -163,7 +168,7 @@ impl Sweep<'_> {
                 room::give(factor);
                 Ok((part, sums))
             }
-            (adds, None) => {
+            (adds, _) => {
                 let mut sums: Sums = piece.points.sums(adds.width());
                 let part = self.strips(some, strips, arrays, Sink::Now(&mut sums, adds.width()))?;
                 Ok((part, piece.points.close(sums)))
@@ -221,6 +226,10 @@ impl Arrays {
 
     pub(crate) fn forget(&mut self, slot: Slot) {
         self.arrays.remove(&slot);
+    }
+
+    pub(crate) fn take(&mut self, slot: Slot) -> Option<Array> {
+        self.arrays.remove(&slot)
     }
 
     /// Those that a pass uses, in its order, for so many points. No pass names a slot twice.

@@ -67,6 +67,7 @@ struct Group<'a> {
     packed: OnceLock<Packed>,
     rough: OnceLock<Option<Packed>>,
     exact: OnceLock<Packed>,
+    in_order: OnceLock<Packed>,
 }
 
 impl<'a> Ready<'a> {
@@ -78,6 +79,7 @@ impl<'a> Ready<'a> {
             packed: OnceLock::new(),
             rough: OnceLock::new(),
             exact: OnceLock::new(),
+            in_order: OnceLock::new(),
         };
         // The columns of one run fit the cache, those of all do not: sparse points, which fetch rows here and there, take
         // run after run. Dense points are multiplied with all of them while they are at hand.
@@ -291,6 +293,13 @@ impl<'s> Strip<'s> {
         self.piece().points.roughness(self.at + p)
     }
 
+    /// As `scores` in float32, each the sum of its products in their order: the arithmetic of rough iterations.
+    pub fn scores_in_order(&self, group: usize, tile: Range<usize>, out: &mut [f32]) {
+        let group = &self.ready.groups[group];
+        let u = group.in_order.get_or_init(|| self.piece().points.pack_in_order(&group.u));
+        self.piece().points.scores_in_order(self.rows(&tile), self.scale, u, out);
+    }
+
     /// As `scores` in float64, whatever the format of the data.
     pub fn scores_exact(&self, group: usize, tile: Range<usize>, out: &mut [f64]) {
         let group = &self.ready.groups[group];
@@ -371,5 +380,13 @@ impl<'s> Strip<'s> {
             }
             _ => unreachable!("the pass has said that its points add to few columns"),
         }
+    }
+
+    /// As `add_few` in float32, in the order of the points: the arithmetic of rough iterations.
+    pub fn add_roughly(&mut self, tile: Range<usize>, to: &[u32], factor: &[f32]) {
+        let (rows, scale) = (self.rows(&tile), self.scale);
+        let Sink::Now(sums, width) = &mut self.sink else { unreachable!("rough sums are made at once") };
+        let piece = self.piece.as_ref().expect("the pass has said that it reads points");
+        piece.points.add_roughly(sums, rows, scale, to, factor, *width);
     }
 }

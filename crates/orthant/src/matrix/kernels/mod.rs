@@ -5,6 +5,7 @@
 //! plain versions that the tests compare them with are in `tests` below.
 
 pub(crate) mod dense;
+pub(crate) mod lanes;
 pub mod machine;
 mod memory;
 mod pages;

@@ -4,7 +4,7 @@ use super::*;
 use crate::matrix::{Csr, Mat};
 
 /// Small whole numbers: sums are exact in every format and order, so equality is exact.
-fn numbers(count: usize, seed: u64) -> Vec<f64> {
+pub(super) fn numbers(count: usize, seed: u64) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     (0..count)
         .map(|_| {
@@ -16,7 +16,7 @@ fn numbers(count: usize, seed: u64) -> Vec<f64> {
         .collect()
 }
 
-fn forms() -> Vec<&'static str> {
+pub(super) fn forms() -> Vec<&'static str> {
     let mut forms = vec!["baseline"];
     #[cfg(target_arch = "x86_64")]
     {
@@ -30,7 +30,7 @@ fn forms() -> Vec<&'static str> {
     forms
 }
 
-fn run_form<K: Kernel>(form: &str, kernel: K) -> K::Out {
+pub(super) fn run_form<K: Kernel>(form: &str, kernel: K) -> K::Out {
     match form {
         // SAFETY: `forms` lists only what the machine has.
         #[cfg(target_arch = "x86_64")]

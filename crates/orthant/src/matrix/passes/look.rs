@@ -85,8 +85,10 @@ pub struct Normed {
     pub weight: f64,
     /// The first point that is not zero, but too small to be computed with.
     pub faint: Option<usize>,
+    /// The least `‖mⱼ‖²` of the points that are not zero.
+    pub least: f64,
 }
-bytes_of!(Normed { norms2, zero, norm2, weight, faint });
+bytes_of!(Normed { norms2, zero, norm2, weight, faint, least });
 
 impl Part for Normed {
     fn merge(&mut self, after: Self) {
@@ -95,6 +97,7 @@ impl Part for Normed {
         self.norm2 += after.norm2;
         self.weight += after.weight;
         self.faint = self.faint.or(after.faint);
+        self.least = self.least.min(after.least);
     }
 }
 
@@ -103,7 +106,7 @@ impl Pass for Norms {
     type Part = Normed;
 
     fn empty(&self) -> Normed {
-        Normed { norms2: vec![], zero: vec![], norm2: 0.0, weight: 0.0, faint: None }
+        Normed { norms2: vec![], zero: vec![], norm2: 0.0, weight: 0.0, faint: None, least: f64::INFINITY }
     }
 
     fn slots(&self) -> Vec<Use> {
@@ -118,6 +121,7 @@ impl Pass for Norms {
             part.norm2 += strip.weight(p) * norm2;
             if norm2 > 0.0 {
                 part.weight += strip.weight(p);
+                part.least = part.least.min(norm2);
                 if norm2 < faint2 {
                     part.faint = part.faint.or(Some(strip.first + p));
                 }

@@ -28,6 +28,7 @@ macro_rules! passes {
 passes! {
     look: Look, Norms;
     assign: Assign;
+    rough: Roughly, RoughSums;
     power: Power;
     sums: SumOfLabels, Normal, Products;
     factors: Scores, Transform, Signs, TakePositive, FillRandom, Indicate, LabelByV;

@@ -1,6 +1,6 @@
 //! Spherical k-means: the smallest angle with a direction.
 
-use super::{About, Formulas, Measure};
+use super::{About, Formulas, Measure, Rough};
 
 /// The largest `mᵀu/‖m‖`; adds `w·m/‖m‖`. Value: `Σ w·mᵀu/‖m‖`, the sum times the direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,7 @@ impl Formulas for Cosine {
         adds_the_same: true,
         information: false,
     };
+    const ROUGH: Rough = Rough::Directions;
 
     #[inline(always)]
     fn adds(self, w: f64, norm2: f64) -> f64 {

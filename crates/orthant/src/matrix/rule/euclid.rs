@@ -1,6 +1,6 @@
 //! k-means: the nearest centre.
 
-use super::{About, Formulas, Mat, Measure};
+use super::{About, Formulas, Mat, Measure, Rough};
 
 /// The smallest `‖m − c‖²`; adds `w·m`. Value: `Σ w‖m‖²`, the part of `Σ w‖m − c‖²` that no centre changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,17 @@ impl Formulas for Euclid {
         adds_the_same: true,
         information: false,
     };
+    const ROUGH: Rough = Rough::Centres;
+
+    #[inline(always)]
+    fn rough_value(self, adds: f64, score: f64) -> f64 {
+        2.0 * adds * score
+    }
+
+    fn of_rough_value(self, value: f64, norm2: f64) -> f64 {
+        // Σ w‖m − c‖² = Σ w‖m‖² − 2Σ w(mᵀc − ‖c‖²/2)
+        norm2 - value
+    }
 
     #[inline(always)]
     fn gives(self, w: f64, _s: f64, norm2: impl Fn() -> f64) -> (f64, f64) {

@@ -3,7 +3,7 @@
 //! A centroid that lacks a word forbids it (log 0). So a little is added to all of them, and centroids are the smoothed
 //! distributions: new points, moves of centroids and the loop itself see the same ones.
 
-use super::{About, Formulas, Mat, Measure};
+use super::{About, Formulas, Mat, Measure, Rough};
 
 /// The largest `Σ m·log u` for distributions u; adds `w·m`. Value: `Σ w·Σ m·log u`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,6 +33,7 @@ impl Formulas for Kl {
         adds_the_same: false,
         information: true,
     };
+    const ROUGH: Rough = Rough::Distributions;
 
     #[inline(always)]
     fn gives(self, w: f64, s: f64, _norm2: impl Fn() -> f64) -> (f64, f64) {

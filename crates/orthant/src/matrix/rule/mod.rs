@@ -43,6 +43,18 @@ pub enum Measure {
     Divergence,
 }
 
+/// What sums of points are to a rough iteration, which multiplies points with them as they are and makes up for it in the
+/// products.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rough {
+    /// Directions, to be divided by their norms.
+    Directions,
+    /// Centres, to be divided by their weights; a product counts less half their squared norm.
+    Centres,
+    /// Distributions, to be smoothed and divided by their totals; points are multiplied with their logarithms.
+    Distributions,
+}
+
 /// What a rule computes. Directions, centres and distributions are all called centroids here, features × k.
 pub(crate) trait Formulas: Copy {
     const ABOUT: About;
@@ -60,6 +72,24 @@ pub(crate) trait Formulas: Copy {
     fn worth(self, value: f64, _product: f64, _weight: f64, _norm2: f64) -> f64 {
         value
     }
+
+    /// The same in a rough iteration (see `rough.rs`), from what it [adds](Formulas::adds) and its score.
+    fn rough_adds(self, adds: f32, _score: f32) -> f32 {
+        adds
+    }
+
+    /// A point's share of the value in a rough iteration, of which more is better.
+    fn rough_value(self, adds: f64, score: f64) -> f64 {
+        adds * score
+    }
+
+    /// The value of the rule from that of a rough iteration and `Σ w‖m‖²`.
+    fn of_rough_value(self, value: f64, _norm2: f64) -> f64 {
+        value
+    }
+
+    /// What sums become for a rough iteration.
+    const ROUGH: Rough;
 
     /// What a point has before any centroid is settled, times its weight. Zero points have nothing,
     /// except by distance, where they are as far from a centre as any other.
@@ -181,6 +211,39 @@ impl Rule {
     #[inline(always)]
     pub(crate) fn adds(self, w: f64, norm2: f64) -> f64 {
         by!(self, rule => rule.adds(w, norm2))
+    }
+
+    /// What a point adds in a rough iteration, from what it adds at most and its score.
+    #[inline(always)]
+    pub(crate) fn rough_adds(self, adds: f32, score: f32) -> f32 {
+        by!(self, rule => rule.rough_adds(adds, score))
+    }
+
+    /// A point's share of the value in a rough iteration, of which more is better.
+    #[inline(always)]
+    pub(crate) fn rough_value(self, adds: f64, score: f64) -> f64 {
+        by!(self, rule => rule.rough_value(adds, score))
+    }
+
+    /// The value from that of a rough iteration and `Σ w‖m‖²`.
+    pub(crate) fn of_rough_value(self, value: f64, norm2: f64) -> f64 {
+        by!(self, rule => rule.of_rough_value(value, norm2))
+    }
+
+    /// What is added to sums before they become distributions, relative to their mean entry.
+    pub(crate) fn smoothing(self) -> f64 {
+        match self {
+            Rule::Kl(kl) => kl.smoothing,
+            _ => 0.0,
+        }
+    }
+
+    /// What sums become for a rough iteration.
+    pub(crate) fn rough(self) -> Rough {
+        fn of<F: Formulas>(_: F) -> Rough {
+            F::ROUGH
+        }
+        by!(self, rule => of(rule))
     }
 
     /// What a point has before any centroid is settled, times its weight.

@@ -1,6 +1,6 @@
 //! ONMF: the largest projection on a direction.
 
-use super::{About, Formulas, Mat, Measure};
+use super::{About, Formulas, Mat, Measure, Rough};
 
 /// The largest `mᵀu`; adds `w·(mᵀu)·m`, so that the sum is a power step. Value: `Σ w(mᵀu)²`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,17 @@ impl Formulas for Power {
         adds_the_same: false,
         information: false,
     };
+    const ROUGH: Rough = Rough::Directions;
+
+    #[inline(always)]
+    fn rough_adds(self, adds: f32, score: f32) -> f32 {
+        adds * score
+    }
+
+    #[inline(always)]
+    fn rough_value(self, adds: f64, score: f64) -> f64 {
+        adds * score * score
+    }
 
     #[inline(always)]
     fn gives(self, w: f64, s: f64, _norm2: impl Fn() -> f64) -> (f64, f64) {

@@ -1,0 +1,324 @@
+//! Many runs on sparse data: rough iterations in float32, several runs side by side, as far as they lead; then the exact
+//! centroids of the labels, and iterations in float64, which decide.
+//!
+//! Time on sparse data goes into fetching centroids, and eight runs in float32 share what is fetched (`matrix/rough.rs`).
+//! When labels repeat in float32, or nothing more is gained, a run goes over to [`Lloyd`]. Should that change a label under
+//! exact centroids, the run may go back, but not for ever: points that belong to two clusters equally well could go to and fro.
+
+use super::lloyd::{Lloyd, Model};
+use crate::bytes::bytes_of;
+use crate::error::Result;
+use crate::matrix::passes::{RoughSums, SumOfLabels};
+use crate::matrix::rough::{Origin, RoughRun, RoughRuns, RoughTold, fits, roughly};
+use crate::matrix::{Mat, Slot};
+use crate::prepare::Problem;
+use crate::run::{Conclusion, Progress, State};
+use crate::saved::{Saved, misfit};
+use crate::start::{Start, Stream, centroids, random};
+
+/// Fewer runs than this do not fill the lanes.
+const FEW: usize = 4;
+/// So often a run may go back to float32.
+const BACK: usize = 2;
+/// At most so many iterations of a run at a time: lanes of runs that have ended wait for the others.
+const MOST: usize = 4;
+/// No more multiplications than this at a time, unless a single iteration has more: an observer waits for them.
+const WORK: usize = 1 << 29;
+
+/// Whether runs go over rough iterations. This depends on nothing that may differ from machine to machine.
+pub(super) fn better(problem: &Problem, streams: &[Stream]) -> bool {
+    streams.len() >= FEW && fits(problem.data, problem.k)
+}
+
+/// A batch of runs from their starts, the way that is fastest.
+pub(super) fn begin<'a, M: Model + 'a>(
+    model: M,
+    problem: &'a Problem<'a>,
+    start: &Start,
+    streams: &[Stream],
+    limit: usize,
+) -> Result<Box<dyn State + 'a>> {
+    if !better(problem, streams) {
+        return Ok(Box::new(Lloyd::begin(model, problem, start, streams)?));
+    }
+    Ok(Box::new(Roughly::begin(model, problem, start, streams, limit)?))
+}
+
+/// How far a run is.
+#[derive(Debug, Clone)]
+struct Course {
+    /// Where the next rough iteration goes on from; none where float64 has taken over.
+    origin: Option<Origin>,
+    /// The value of the last rough iteration.
+    value: f64,
+    /// Iterations of both kinds.
+    iterations: usize,
+    /// How often it went back to float32.
+    back: usize,
+}
+bytes_of!(Course { origin, value, iterations, back });
+
+pub(super) struct Roughly<'a, M> {
+    problem: &'a Problem<'a>,
+    exact: Lloyd<'a, M>,
+    courses: Vec<Course>,
+    /// The last iteration of a run is one in float64.
+    limit: usize,
+}
+
+impl<'a, M: Model> Roughly<'a, M> {
+    pub(super) fn begin(
+        model: M,
+        problem: &'a Problem<'a>,
+        start: &Start,
+        streams: &[Stream],
+        limit: usize,
+    ) -> Result<Self> {
+        start.check(problem)?;
+        let mut slots = problem.data.slots()?;
+        let rule = model.rule();
+        let (mut runs, mut origins) = (vec![], vec![]);
+        for stream in streams {
+            let mut generator = stream.generator();
+            origins.push(match start {
+                Start::Random => Origin::Points(random::points(problem, rule, &mut generator)?),
+                _ => {
+                    let u = centroids(start, problem, &mut *slots, rule, &mut generator)?;
+                    Origin::Centroids(rule.scored(u))
+                }
+            });
+            runs.push((Mat::zeros(0, 0), generator));
+        }
+        Ok(Self::of(problem, Lloyd::from_centroids(model, problem, runs)?, origins, limit))
+    }
+
+    /// Of runs whose centroids are found where `origins` say.
+    pub(super) fn of(
+        problem: &'a Problem<'a>,
+        exact: Lloyd<'a, M>,
+        origins: Vec<Origin>,
+        limit: usize,
+    ) -> Self {
+        let course =
+            |origin| Course { origin: Some(origin), value: f64::NEG_INFINITY, iterations: 0, back: 0 };
+        Roughly { problem, exact, courses: origins.into_iter().map(course).collect(), limit }
+    }
+
+    /// How many rough iterations a run may still make.
+    fn left(&self, run: usize) -> usize {
+        let course = &self.courses[run];
+        if course.origin.is_some() { (self.limit - 1).saturating_sub(course.iterations) } else { 0 }
+    }
+
+    /// Rough iterations of some runs, no more than `most` each.
+    fn rough_steps(&mut self, runs: &[usize], most: usize) -> Result<Vec<Vec<Progress>>> {
+        let (k, rule) = (self.problem.k, self.exact.model.rule());
+        let (points, norm2) = (self.problem.data.shape().points, self.problem.facts().norm2);
+        let ask = |&run: &usize| RoughRun {
+            run,
+            origin: self.courses[run].origin.clone().expect("float64 has not taken over"),
+            value: self.courses[run].value,
+            most: most.min(self.left(run)),
+        };
+        let mut asked = RoughRuns { rule, k, runs: runs.iter().map(ask).collect() };
+        let told = roughly(self.problem.data, &mut *self.exact.slots, &mut asked)?;
+        let mut all = vec![];
+        let (mut settled, mut empty) = (vec![], vec![]);
+        for (asked, told) in asked.runs.into_iter().zip(told) {
+            let run = asked.run;
+            let objective = |told: &RoughTold| {
+                self.exact.model.objective(self.problem, rule.of_rough_value(told.value, norm2))
+            };
+            let progress = |told: &RoughTold| Progress {
+                objective: objective(told),
+                residual: told.changed as f64 / points as f64,
+                converged: false,
+            };
+            all.push(told.iter().map(progress).collect());
+            let before = told.len().checked_sub(2).map_or(asked.value, |at| told[at].value);
+            let course = &mut self.courses[run];
+            course.iterations += told.len();
+            course.origin = Some(asked.origin);
+            let Some(last) = told.last() else { continue };
+            course.value = last.value;
+            if last.changed > 0 && last.weight.iter().any(|w| *w <= 0.0) {
+                empty.push((run, last.weight.clone()));
+            } else if last.ends(before) || self.left(run) == 0 {
+                settled.push(run);
+            }
+        }
+        self.settle(&settled)?;
+        for (run, weight) in empty {
+            let u = self.centroids(run)?;
+            self.exact.runs[run].u = u;
+            self.exact.mend(run, &weight)?;
+            let u = std::mem::replace(&mut self.exact.runs[run].u, Mat::zeros(0, 0));
+            (self.courses[run].origin, self.courses[run].value) =
+                (Some(Origin::Centroids(u)), f64::NEG_INFINITY);
+            if self.left(run) == 0 {
+                self.settle(&[run])?;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Centroids of a run's labels in float64; of ONMF as the last power step left them.
+    fn centroids(&mut self, run: usize) -> Result<Mat> {
+        let (k, rule) = (self.problem.k, self.exact.model.rule());
+        if rule.onmf {
+            let sums = self.exact.slots.sweep(&RoughSums { rule, k, run })?.1;
+            return Ok(rule.scored(rule.centroids(sums, &[])));
+        }
+        let (weight, sums) = self.exact.slots.sweep(&SumOfLabels { k, rule, run })?;
+        Ok(rule.scored(rule.centroids(sums, &weight.0)))
+    }
+
+    /// Float64 takes over some runs, with the exact centroids of their labels, or those that they were given.
+    fn settle(&mut self, runs: &[usize]) -> Result<()> {
+        let mut labelled = vec![];
+        for &run in runs {
+            match self.courses[run].origin.take() {
+                Some(Origin::Centroids(u)) => self.exact.take_over(run, u)?,
+                Some(Origin::Points(points)) => {
+                    let rule = self.exact.model.rule();
+                    let u = rule.scored(rule.of_points(self.problem.data.gather(&points)?));
+                    self.exact.take_over(run, u)?;
+                }
+                Some(Origin::Labels(_) | Origin::Sums(..)) => labelled.push(run),
+                None => {}
+            }
+        }
+        if labelled.is_empty() || self.exact.take_over_exact(&labelled)? {
+            return Ok(());
+        }
+        for &run in &labelled {
+            let u = self.centroids(run)?;
+            self.exact.take_over(run, u)?;
+        }
+        self.exact.make_exact(&labelled)
+    }
+
+    /// An iteration in float64 of some runs.
+    fn exact_step(&mut self, runs: &[usize]) -> Result<Vec<Progress>> {
+        let progress = self.exact.step(runs)?;
+        for (&run, progress) in runs.iter().zip(&progress) {
+            let course = &mut self.courses[run];
+            course.iterations += 1;
+            if progress.converged {
+                self.exact.forget(run)?;
+            } else if course.back < BACK && course.iterations + 1 < self.limit && !self.exact.runs[run].exact
+            {
+                course.back += 1;
+                course.value = f64::NEG_INFINITY;
+                course.origin = Some(Origin::Centroids(self.exact.runs[run].u.clone()));
+                self.exact.forget(run)?;
+            }
+        }
+        Ok(progress)
+    }
+
+    /// Steps all runs until float32 can say no more, or so often; gives back their labels and the weights of the clusters.
+    pub(super) fn into_slots(mut self) -> Result<Box<dyn crate::matrix::Slots + 'a>> {
+        let mut active: Vec<usize> = (0..self.courses.len()).collect();
+        while !active.is_empty() {
+            self.steps(&active, usize::MAX)?;
+            active.retain(|&run| self.left(run) > 0);
+            if self.problem.is_to_stop() {
+                break;
+            }
+        }
+        Ok(self.exact.slots)
+    }
+}
+
+impl<M: Model> State for Roughly<'_, M> {
+    fn step(&mut self, runs: &[usize]) -> Result<Vec<Progress>> {
+        Ok(self.steps(runs, 1)?.into_iter().flatten().collect())
+    }
+
+    fn steps(&mut self, runs: &[usize], most: usize) -> Result<Vec<Vec<Progress>>> {
+        let work = self.problem.data.shape().nonzeros.saturating_mul(self.problem.k * runs.len());
+        let most = most.min((WORK / work.max(1)).clamp(1, MOST));
+        // A single iteration is all that some may make.
+        let single: Vec<usize> = runs
+            .iter()
+            .copied()
+            .filter(|&run| self.courses[run].origin.is_some() && self.left(run) == 0)
+            .collect();
+        self.settle(&single)?;
+        let (rough, exact): (Vec<usize>, Vec<usize>) =
+            runs.iter().partition(|&&run| self.courses[run].origin.is_some());
+        let mut all = vec![vec![]; runs.len()];
+        let mut put = |of: &[usize], steps: Vec<Vec<Progress>>| {
+            for (run, steps) in of.iter().zip(steps) {
+                if let Some(at) = runs.iter().position(|known| known == run) {
+                    all[at] = steps;
+                }
+            }
+        };
+        if !exact.is_empty() {
+            put(&exact, self.exact_step(&exact)?.into_iter().map(|progress| vec![progress]).collect());
+        }
+        if !rough.is_empty() {
+            put(&rough, self.rough_steps(&rough, most)?);
+        }
+        // Those that have just settled need not wait for the next time.
+        let settled = |at: &usize| self.courses[runs[*at]].origin.is_none() && all[*at].len() < most;
+        let now: Vec<usize> =
+            (0..runs.len()).filter(|at| rough.contains(&runs[*at])).filter(settled).collect();
+        if !now.is_empty() {
+            let progress = self.exact_step(&now.iter().map(|&at| runs[at]).collect::<Vec<_>>())?;
+            now.iter().zip(progress).for_each(|(&at, progress)| all[at].push(progress));
+        }
+        Ok(all)
+    }
+
+    fn conclude(&mut self, run: usize) -> Result<Conclusion> {
+        let (rough, iterations) = (self.courses[run].origin.is_some(), self.courses[run].iterations);
+        self.settle(&[run])?;
+        if !rough || iterations == 0 {
+            return self.exact.conclude(run);
+        }
+        // It was stopped: what it has reached is told in float64.
+        let told = self.exact.step(&[run])?;
+        let mut conclusion = self.exact.conclude(run)?;
+        conclusion.objective = conclusion.objective.or(told.first().map(|progress| progress.objective));
+        Ok(conclusion)
+    }
+
+    fn save(&mut self) -> Result<Saved> {
+        let mut saved = Saved::default();
+        saved.put("courses", &self.courses);
+        let runs = (0..self.courses.len()).map(|run| {
+            let mut saved = self.exact.save_run(run)?;
+            saved.put_slot(&mut *self.exact.slots, Slot::Adds(run))?;
+            Ok(saved)
+        });
+        saved.put("runs", &runs.collect::<Result<Vec<_>>>()?);
+        Ok(saved)
+    }
+
+    fn restore(&mut self, mut saved: Saved) -> Result<()> {
+        let (count, shape, k) = (self.courses.len(), self.problem.data.shape(), self.problem.k);
+        let mat = |u: &Mat| (u.rows, u.cols) == (shape.features, k) && u.data.iter().all(|x| x.is_finite());
+        let sound = |course: &Course| match &course.origin {
+            Some(Origin::Points(points)) => points.len() == k && points.iter().all(|&p| p < shape.points),
+            Some(Origin::Labels(weight)) => weight.len() == k && weight.iter().all(|w| w.is_finite()),
+            Some(Origin::Centroids(u)) => mat(u),
+            Some(Origin::Sums(..)) => false,
+            None => true,
+        };
+        let fits = |courses: &Vec<Course>| courses.len() == count && courses.iter().all(sound);
+        self.courses = saved.take_if("courses", fits)?;
+        let all: Vec<Saved> = saved.take_if("runs", |runs: &Vec<Saved>| runs.len() == count)?;
+        for (run, mut saved) in all.into_iter().enumerate() {
+            saved.take_slot(&mut *self.exact.slots, Slot::Adds(run), shape.points, 1)?;
+            self.exact.restore_run(run, saved)?;
+            let u = &self.exact.runs[run].u;
+            if self.courses[run].origin.is_none() && !mat(u) {
+                return Err(misfit());
+            }
+        }
+        Ok(())
+    }
+}

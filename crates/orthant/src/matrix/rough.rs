@@ -1,0 +1,264 @@
+//! Rough iterations: those of Lloyd's kind in float32, a way to where iterations in float64 begin.
+//!
+//! A rough iteration is a function of a run's labels and what its points add, to the bit, whoever holds the points and
+//! whichever runs are beside it: sums of a block are made in float32 in the order of its points, joined in float64 in the
+//! tree of `cut.rs` and rounded to float32 again; products are summed in the order of a point's entries. So data in memory
+//! may take eight runs side by side (`engine/lanes.rs`), while others go pass by pass (`passes/rough.rs`).
+
+use super::kernels::lanes::{NONE, TOGETHER, logarithm};
+use super::passes::{RoughSums, Roughly};
+use super::rule::Rough;
+use super::{Data, Mat, Rule, Slot, Slots};
+use crate::bytes::{Bytes, bytes_of};
+use crate::error::Result;
+
+/// Where a rough iteration finds its centroids.
+#[derive(Debug, Clone)]
+pub enum Origin {
+    /// In these points.
+    Points(Vec<usize>),
+    /// In the labels of the last one and what points add (`Slot::Adds`), with the weights of the clusters.
+    Labels(Vec<f64>),
+    /// In sums that were made of these already (features × k), with the weights.
+    Sums(Mat, Vec<f64>),
+    /// In these, as points are multiplied with them.
+    Centroids(Mat),
+}
+
+/// Sums are made again, to the same bits.
+impl Bytes for Origin {
+    fn write(&self, to: &mut Vec<u8>) {
+        match self {
+            Origin::Points(points) => {
+                0u8.write(to);
+                points.write(to);
+            }
+            Origin::Labels(weight) | Origin::Sums(_, weight) => {
+                1u8.write(to);
+                weight.write(to);
+            }
+            Origin::Centroids(u) => {
+                2u8.write(to);
+                u.write(to);
+            }
+        }
+    }
+    fn read(from: &mut &[u8]) -> Option<Self> {
+        match u8::read(from)? {
+            0 => Some(Origin::Points(Bytes::read(from)?)),
+            1 => Some(Origin::Labels(Bytes::read(from)?)),
+            2 => Some(Origin::Centroids(Bytes::read(from)?)),
+            _ => None,
+        }
+    }
+}
+
+/// A run that is to be iterated roughly.
+#[derive(Debug, Clone)]
+pub struct RoughRun {
+    /// Whose labels are read and written.
+    pub run: usize,
+    /// Where it goes on from.
+    pub origin: Origin,
+    /// The value of its last rough iteration; −∞ before the first.
+    pub value: f64,
+    /// No more iterations than this.
+    pub most: usize,
+}
+
+/// Runs that are iterated roughly.
+#[derive(Debug, Clone)]
+pub struct RoughRuns {
+    /// How points choose.
+    pub rule: Rule,
+    /// Number of clusters.
+    pub k: usize,
+    /// The runs.
+    pub runs: Vec<RoughRun>,
+}
+
+/// What a rough iteration tells of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoughTold {
+    /// `Σw` of each cluster's points.
+    pub weight: Vec<f64>,
+    /// What they are worth: more is better.
+    pub value: f64,
+    /// How many points changed their cluster.
+    pub changed: usize,
+}
+bytes_of!(RoughTold { weight, value, changed });
+
+impl RoughTold {
+    /// Whether float32 can say no more: labels repeat, a cluster is empty, or nothing was gained over the value before.
+    pub fn ends(&self, before: f64) -> bool {
+        self.changed == 0 || self.value <= before || self.weight.iter().any(|w| *w <= 0.0)
+    }
+}
+
+/// Whether rough iterations can stand for exact ones on these data: nothing that counts is lost in float32, labels fit a byte.
+pub fn fits(data: &dyn Data, k: usize) -> bool {
+    let weights = data.weights().unwrap_or(&[]).iter();
+    data.shape().sparse
+        && k < usize::from(NONE)
+        && data.facts().least_norm2 > 1e-24
+        && weights.into_iter().all(|w| *w == 0.0 || (1e-9..1e9).contains(w))
+}
+
+/// Iterates until each run has [ended](RoughTold::ends) or made its number of iterations: what every one of them told.
+/// Where a run is to go on from is then its new origin.
+pub fn roughly(data: &dyn Data, slots: &mut dyn Slots, asked: &mut RoughRuns) -> Result<Vec<Vec<RoughTold>>> {
+    let told = match slots.in_lanes(asked) {
+        Some(told) => told?,
+        None => return by_passes(data, slots, asked),
+    };
+    for (run, told) in asked.runs.iter_mut().zip(&told) {
+        if let Some(last) = told.last() {
+            run.origin = Origin::Labels(last.weight.clone());
+        }
+    }
+    Ok(told)
+}
+
+fn by_passes(data: &dyn Data, slots: &mut dyn Slots, asked: &mut RoughRuns) -> Result<Vec<Vec<RoughTold>>> {
+    let RoughRuns { rule, k, .. } = *asked;
+    let mut all: Vec<Vec<RoughTold>> = vec![vec![]; asked.runs.len()];
+    let mut active: Vec<usize> = (0..all.len()).filter(|&at| asked.runs[at].most > 0).collect();
+    while !active.is_empty() {
+        let runs: Vec<usize> = active.iter().map(|&at| asked.runs[at].run).collect();
+        let mut pass = Roughly { rule, k, runs, u: vec![], inverse: vec![], offset: vec![] };
+        for &at in &active {
+            let RoughRun { run, origin, .. } = &mut asked.runs[at];
+            let ready = match std::mem::replace(origin, Origin::Points(vec![])) {
+                Origin::Centroids(u) => Ready::of_centroids(rule, u),
+                Origin::Sums(sums, weight) => Ready::of_sums(rule, sums, &weight),
+                Origin::Points(points) => {
+                    Ready::of_sums(rule, sums_of_points(data, rule, &points)?, &vec![1.0; k])
+                }
+                Origin::Labels(weight) => {
+                    let sums = slots.sweep(&RoughSums { rule, k, run: *run })?.1;
+                    Ready::of_sums(rule, sums, &weight)
+                }
+            };
+            pass.u.push(ready.u);
+            pass.inverse.extend(ready.scaling.inverse);
+            pass.offset.extend(ready.scaling.offset);
+        }
+        let (told, sums) = slots.sweep(&pass)?;
+        for (i, (&at, told)) in active.iter().zip(told.runs).enumerate() {
+            asked.runs[at].origin = Origin::Sums(sums.columns(i * k..(i + 1) * k), told.weight.clone());
+            all[at].push(told);
+        }
+        active.retain(|&at| !has_ended(&asked.runs[at], &all[at]));
+    }
+    Ok(all)
+}
+
+/// Whether a run has made its iterations.
+pub(crate) fn has_ended(run: &RoughRun, told: &[RoughTold]) -> bool {
+    let before = told.len().checked_sub(2).map_or(run.value, |at| told[at].value);
+    told.len() >= run.most || told.last().is_some_and(|last| last.ends(before))
+}
+
+/// What a point that starts a cluster adds to it, from the total of its entries.
+pub(crate) fn adds_at_start(rule: Rule, total: f32) -> f32 {
+    // Distributions of long and short points alike.
+    if rule.rough() == Rough::Distributions && total > 0.0 { 1.0 / total } else { 1.0 }
+}
+
+fn sums_of_points(data: &dyn Data, rule: Rule, points: &[usize]) -> Result<Mat> {
+    let mut sums = Mat::zeros(data.shape().features, points.len());
+    for (i, &point) in points.iter().enumerate() {
+        let mut total = 0.0;
+        data.entries(point, &mut |_, x| total += f64::from(x as f32))?;
+        let adds = adds_at_start(rule, total as f32);
+        data.entries(point, &mut |f, x| sums[(f, i)] = f64::from(adds * x as f32))?;
+    }
+    Ok(sums)
+}
+
+/// What makes up for sums that are used as they are, for each cluster: a score is `mᵀu·inverse − shift·offset`.
+pub(crate) struct Scaling {
+    pub(crate) inverse: Vec<f32>,
+    pub(crate) offset: Vec<f32>,
+    /// What is added to sums before their logarithms are taken.
+    pub(crate) added: f32,
+}
+
+impl Scaling {
+    /// Of sums, from their squares (of distributions: their totals), weights, and how many features they have.
+    pub(crate) fn of_sums(rule: Rule, tally: &[f64], weight: &[f64], used: usize) -> Self {
+        let k = tally.len();
+        let mut scaling = Scaling { inverse: vec![1.0; k], offset: vec![0.0; k], added: 0.0 };
+        let inverse = |x: f64| if x > 0.0 { 1.0 / x } else { 0.0 };
+        match (rule.rough(), rule) {
+            (Rough::Directions, _) => {
+                (0..k).for_each(|i| scaling.inverse[i] = inverse(tally[i].sqrt()) as f32);
+            }
+            (Rough::Centres, _) => {
+                for i in 0..k {
+                    scaling.inverse[i] = inverse(weight[i]) as f32;
+                    scaling.offset[i] = (tally[i] * inverse(weight[i]).powi(2) / 2.0) as f32;
+                }
+            }
+            (Rough::Distributions, rule) => {
+                let used = used.max(1) as f64;
+                let mean = tally.iter().sum::<f64>() / (used * k as f64);
+                let added = if mean > 0.0 { rule.smoothing() * mean } else { 1.0 };
+                scaling.added = added as f32;
+                (0..k).for_each(|i| scaling.offset[i] = (tally[i] + added * used).ln() as f32);
+            }
+        }
+        scaling
+    }
+
+    /// Of centroids, from their squares.
+    pub(crate) fn of_centroids(rule: Rule, tally: &[f64]) -> Self {
+        let offset = |norm2: &f64| if rule.distance { (norm2 / 2.0) as f32 } else { 0.0 };
+        let offset = tally.iter().map(offset).collect();
+        Scaling { inverse: vec![1.0; tally.len()], offset, added: 0.0 }
+    }
+}
+
+/// Numbers or squares of every column, as the kernels sum them.
+pub(crate) fn tally(u: &Mat, squares: bool) -> Vec<f64> {
+    let mut all = vec![0.0; u.cols];
+    for rows in u.data.chunks(TOGETHER * u.cols.max(1)) {
+        for (i, all) in all.iter_mut().enumerate() {
+            let own = |row: &[f64]| row[i] as f32;
+            let add = |sum: f32, x: f32| sum + x * if squares { x } else { 1.0 };
+            *all += f64::from(rows.chunks_exact(u.cols).map(own).fold(0.0, add));
+        }
+    }
+    all
+}
+
+/// Centroids for a rough pass.
+struct Ready {
+    /// features × k, numbers of float32.
+    u: Mat,
+    scaling: Scaling,
+}
+
+impl Ready {
+    fn of_centroids(rule: Rule, u: Mat) -> Self {
+        let u = u.map(|x| f64::from(x as f32));
+        Ready { scaling: Scaling::of_centroids(rule, &tally(&u, true)), u }
+    }
+
+    fn of_sums(rule: Rule, sums: Mat, weight: &[f64]) -> Self {
+        let mut u = sums.map(|x| f64::from(x as f32));
+        let distributions = rule.rough() == Rough::Distributions;
+        let used = u.data.chunks_exact(u.cols.max(1)).filter(|row| row.iter().any(|x| *x > 0.0)).count();
+        let scaling = Scaling::of_sums(rule, &tally(&u, !distributions), weight, used);
+        if distributions {
+            u = u.map(|x| f64::from(logarithm(x as f32 + scaling.added)));
+        }
+        Ready { u, scaling }
+    }
+}
+
+/// The slot that a rule needs for what points add.
+pub(crate) fn adds_slot(rule: Rule, run: usize) -> Option<Slot> {
+    rule.onmf.then_some(Slot::Adds(run))
+}

@@ -1,0 +1,67 @@
+//! Many starts on sparse data go over iterations in float32. What they reach is what float64 leaves alone; a single run,
+//! which never leaves float64, says so.
+
+use std::sync::Arc;
+
+use crate::common::*;
+use orthant::pipeline::Job;
+use orthant::run::Stop;
+use orthant::start::Start;
+
+const FEATURES: usize = 60;
+
+/// Counts of a few of many words, from as many topics as there are clusters.
+fn texts(points: usize, k: usize, seed: u64) -> Vec<f64> {
+    let mut random = Numbers(seed);
+    let mut x = vec![0.0; points * FEATURES];
+    for p in 0..points {
+        let topic = p * k / points;
+        for _ in 0..12 + (random.next() * 20.0) as usize {
+            let common = (random.next() * random.next() * FEATURES as f64) as usize;
+            let own = (topic * 5 + (random.next() * 9.0) as usize) % FEATURES;
+            x[p * FEATURES + if random.next() < 0.6 { own } else { common }] += 1.0;
+        }
+    }
+    x
+}
+
+#[test]
+fn what_many_starts_reach_float64_leaves_alone() {
+    for (points, k, kind) in [(400, 3, "sparse f64"), (700, 12, "sparse f32"), (900, 33, "sparse f64")] {
+        let x = texts(points, k, 7);
+        let weights: Vec<f64> = (0..points).map(|j| [1.0, 2.5, 0.0, 0.3, 1e-3][j % 5]).collect();
+        for weights in [None, Some(weights)] {
+            let data = open_kind(kind, &x, FEATURES, weights.clone());
+            for name in ["em-onmf", "spherical-k-means", "k-means", "kl-onmf"] {
+                let what = format!("{name}, k = {k}, {kind}, weights: {}", weights.is_some());
+                let job = Job { runs: 11, start: Some(Start::Random), ..Job::new(name, k).unwrap() };
+                let many = run(&*data, &job);
+                assert_eq!(many.runs.len(), 11);
+                let mut seen = 0;
+                for found in many.runs.iter().filter(|run| run.stop() == Stop::Converged) {
+                    let start = Some(Start::Labels(Arc::new(found.labels.clone())));
+                    let alone = run(&*data, &Job { start, runs: 1, ..job.clone() });
+                    let same = same_partition(&alone.runs[0].labels, &found.labels);
+                    assert!(same, "{what}: labels differ");
+                    let (a, b) = (alone.runs[0].objective, found.objective);
+                    assert!((a - b).abs() <= 1e-9 * a.abs(), "{what}: {a} and {b}");
+                    seen += 1;
+                }
+                assert!(seen >= 9, "{what}: only {seen} runs have converged");
+            }
+        }
+    }
+}
+
+#[test]
+fn clusters_that_lose_their_points_start_anew() {
+    // Four kinds of points, many of each: most starts draw two of one kind.
+    let x: Vec<f64> =
+        (0..80 * 8).map(|i| f64::from(u8::from(i % 8 / 2 == i / 8 % 4)) * (1.0 + (i % 2) as f64)).collect();
+    let data = open_kind("sparse f64", &x, 8, None);
+    for name in ["em-onmf", "spherical-k-means", "k-means", "kl-onmf"] {
+        let job = Job { runs: 12, start: Some(Start::Random), ..Job::new(name, 4).unwrap() };
+        let outcome = run(&*data, &job);
+        assert!(outcome.certificate.relative_error < 1e-6, "{name}: {}", outcome.certificate.relative_error);
+    }
+}
