@@ -412,7 +412,8 @@ fn stages(method: &'static Method, trace: &Trace, marks: &[Mark], norm2: f64, ex
         history: history.to_vec(),
         stop,
     };
-    if marks.is_empty() {
+    // Under another objective the error of ONMF is not told before the end.
+    if marks.is_empty() || !method.rule.onmf {
         return vec![stage(method.name, &trace.history, relative_error(norm2, explained), stop)];
     }
     let mut from = 0;

@@ -1,4 +1,4 @@
-//! The searching methods: `best` against the lowest errors known and against many starts, its stages, KL.
+//! The searching methods: `best` and its like against the lowest objectives known and against many starts, their stages, KL.
 
 use crate::common::*;
 use orthant::algorithms::{Effort, Polish, Values};
@@ -159,5 +159,63 @@ fn the_objective_of_kl_onmf_is_the_divergence_of_its_partition() {
             (objective - divergence).abs() < 1e-6 * divergence,
             "{kind}: {objective} against {divergence}"
         );
+    }
+}
+
+/// Counts of words in texts on `k` subjects: a word is one of all of them or, as often, one of the subject's own, of which
+/// neighbouring subjects share half.
+fn texts(points: usize, words: usize, k: usize, seed: u64) -> Vec<f64> {
+    let mut numbers = Numbers(seed + 1);
+    let (own, mut x) = (words / (k + 1), vec![0.0; points * words]);
+    for (j, row) in x.chunks_exact_mut(words).enumerate() {
+        for _ in 0..30 + (90.0 * numbers.next()) as usize {
+            let any = numbers.next() < 0.5;
+            let (first, count) = if any { (0, words) } else { (j % k * own, 2 * own) };
+            // Few words are frequent.
+            row[first + (numbers.next().powi(2) * count as f64) as usize] += 1.0;
+        }
+    }
+    x
+}
+
+/// A single run of KL-ONMF is a lottery; the search finds the same for every seed, and nothing above the best of many runs.
+#[test]
+fn the_search_under_the_divergence_gives_every_seed_the_same() {
+    let (words, k) = (240, 6);
+    let x = texts(300, words, k, 3);
+    let data = open_kind("sparse f64", &x, words, None);
+    let many = Job { runs: 50, start: Some(Start::Residual), ..Job::new("kl-onmf", k).unwrap() };
+    let many = run(&*data, &many);
+    let found = |objective: f64| objective <= many.best().objective * (1.0 + 1e-12);
+    assert!(
+        many.runs.iter().any(|run| !found(run.objective)),
+        "every single run finds the best: nothing is tried"
+    );
+    let mut first: Option<Vec<i32>> = None;
+    for seed in 0..if slow() { 20 } else { 5 } {
+        let outcome = run(&*data, &Job { seed, ..Job::new("best-kl-onmf", k).unwrap() });
+        assert!(found(outcome.best().objective), "seed {seed}: {}", outcome.best().objective);
+        let labels = outcome.solution.labels;
+        assert!(same_partition(&labels, first.get_or_insert_with(|| labels.clone())), "seed {seed}");
+    }
+}
+
+/// Nothing that a search finds is worse than what as many single runs of its descent do.
+#[test]
+fn searches_under_other_objectives_are_never_worse_than_single_runs() {
+    let features = 8;
+    for seed in 0..4 {
+        let x = clustered(150, features, 6, 30 + seed);
+        for kind in ["dense f64", "sparse f64"] {
+            let data = open_kind(kind, &x, features, None);
+            for name in ["kl-onmf", "spherical-k-means", "k-means"] {
+                let single = Job { runs: 6, start: Some(Start::Residual), ..Job::new(name, 7).unwrap() };
+                let (search, single) =
+                    (Job::new(format!("best-{name}").as_str(), 7).unwrap(), run(&*data, &single));
+                let (ours, theirs) = (run(&*data, &search).best().objective, single.best().objective);
+                let better = search.method.better(theirs, ours) && (ours - theirs).abs() > 1e-9 * ours.abs();
+                assert!(!better, "{name} on {kind}, set {seed}: {ours} against {theirs}");
+            }
+        }
     }
 }

@@ -176,10 +176,10 @@ def _weights(folder: Path, summary: dict[str, Any], array: Any) -> list[tuple[st
 
 def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
     name = summary["algorithm"]
-    if name not in METHODS or name == "k-means":
+    if name not in METHODS or METHODS[name]["rule"] == "euclid":
         raise ValueError(
             f"{folder}: is a result of {name}, for which there is no estimator here"
-            + (": sklearn.cluster.KMeans(init=centers, n_init=1, max_iter=1) takes its centers.npy." if name == "k-means" else ".")
+            + (": sklearn.cluster.KMeans(init=centers, n_init=1, max_iter=1) takes its centers.npy." if name in METHODS else ".")
         )
     of_features = summary["cluster"] == "columns"
     rule = summary["rule"]
@@ -215,7 +215,7 @@ def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
         "weighting": summary["weighting"] or None,
     }
     model: Clustering
-    if name == "spherical-k-means":
+    if METHODS[name]["rule"] == "cosine":
         if of_features:
             raise ValueError(f"{folder}: clusters columns, which SphericalKMeans cannot: load its transpose.")
         model = SphericalKMeans(max_iter=values.get("max_iter"), **common)

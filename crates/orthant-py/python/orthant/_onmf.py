@@ -58,11 +58,11 @@ class ONMF(Clustering):
     n_clusters : int, default=8
         Number of clusters.
 
-    method : {"best", "onp-mf", "em-onmf", "kl-onmf", "chnmf", "o-pnmf"}, default="best"
+    method : {"best", "best-kl-onmf", "onp-mf", "em-onmf", "kl-onmf", "chnmf", "o-pnmf"}, default="best"
         How to look for the factors: "best" tries several ways, polishes each and goes on from the best of
         them; "onp-mf" and "em-onmf" are Algorithms 2 and 1 of Pompili, Gillis, Absil and Glineur; "kl-onmf"
-        has the Kullback-Leibler divergence as its objective, for counts; "chnmf" and "o-pnmf" are the
-        multiplicative updates of Choi and of Yang and Oja.
+        has the Kullback-Leibler divergence as its objective, for counts, and "best-kl-onmf" searches for the
+        lowest of it; "chnmf" and "o-pnmf" are the multiplicative updates of Choi and of Yang and Oja.
 
     init : {"auto", "random", "residual", "svd", "nndsvd"} or array-like, default="auto"
         Where to start: "auto" is the method's usual start, an array of shape (n_points,) labels to begin
@@ -84,12 +84,12 @@ class ONMF(Clustering):
         points) and "swaps" (of centroids), also as "em,moves". "best" has all of them.
 
     effort : {"quick", "normal", "thorough", "endless"}, default=None
-        Parameter of "best": how much work to put in (endless: until the time is over or it is stopped); None is
-        "normal".
+        Parameter of "best" and "best-kl-onmf": how much work to put in (endless: until the time is over or it
+        is stopped); None is "normal".
 
     time : float, default=None
         Seconds after which to end with the best so far. The result then depends on the machine. With
-        "best" the time is used up unless `effort` is set.
+        "best" and "best-kl-onmf" the time is used up unless `effort` is set.
 
     certificate : {"singular", "quick", "thorough"}, default="singular"
         Work on `lower_bound_`: the singular values alone, or a bound that holds for clusters only and is much

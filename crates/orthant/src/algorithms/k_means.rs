@@ -32,7 +32,7 @@ declare! {
 }
 
 #[derive(Clone)]
-struct Means;
+pub(super) struct Means;
 
 impl Model for Means {
     fn rule(&self) -> Rule {

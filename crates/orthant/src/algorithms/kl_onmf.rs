@@ -48,7 +48,7 @@ declare! {
 }
 
 #[derive(Clone)]
-struct Multinomials {
+pub(super) struct Multinomials {
     /// `Σ w·Σ m log(m/Σm)`: the divergence is this less `Σ w·mᵀ log u`.
     information: f64,
     rule: rule::Kl,
@@ -78,7 +78,7 @@ impl Model for Multinomials {
 }
 
 impl KlOnmf {
-    fn model(&self, problem: &Problem) -> Result<Multinomials> {
+    pub(super) fn model(&self, problem: &Problem) -> Result<Multinomials> {
         Ok(Multinomials { information: problem.information()?, rule: rule::Kl { smoothing: self.smoothing } })
     }
 
@@ -107,8 +107,22 @@ impl KlOnmf {
                 }
             }
         };
-        let model = self.model(problem)?;
-        let rule = model.rule();
+        Ok(Lloyd::from_centroids(
+            self.model(problem)?,
+            problem,
+            self.of_labels(problem, &mut *slots, streams)?,
+        )?
+        .with_slots(slots))
+    }
+
+    /// Distributions of the labels that slots hold, as points are multiplied with them.
+    pub(super) fn of_labels(
+        &self,
+        problem: &Problem,
+        slots: &mut dyn Slots,
+        streams: &[Stream],
+    ) -> Result<Vec<(Mat, ChaCha8Rng)>> {
+        let rule = self.rule();
         let mut runs: Vec<(Mat, ChaCha8Rng)> = vec![];
         for (run, stream) in streams.iter().enumerate() {
             let mut generator = stream.generator();
@@ -117,7 +131,7 @@ impl KlOnmf {
             let sums = slots.sweep(&SumOfLabels { k: problem.k, rule, run })?.1;
             runs.push((rule.scored(rule.centroids(sums, &[])), generator));
         }
-        Ok(Lloyd::from_centroids(model, problem, runs)?.with_slots(slots))
+        Ok(runs)
     }
 }
 

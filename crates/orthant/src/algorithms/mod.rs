@@ -3,7 +3,6 @@
 //! A new one is a file here, which declares its parameters, and a line in [`METHODS`]; the command line, Python, the conformance tests
 //! and the documentation read the table. See CONTRIBUTING.md.
 
-mod at_scale;
 mod best;
 mod chnmf;
 mod em_onmf;
@@ -16,9 +15,10 @@ mod o_pnmf;
 mod onp_mf;
 mod parameters;
 mod rough;
+mod search;
 mod spherical_k_means;
 
-pub use best::{Best, Effort};
+pub use best::{Best, BestKMeans, BestKlOnmf, BestSphericalKMeans};
 pub use chnmf::{Chnmf, Rows};
 pub use em_onmf::EmOnmf;
 use improve::Swaps;
@@ -28,6 +28,7 @@ pub use kl_onmf::KlOnmf;
 pub use o_pnmf::OPnmf;
 pub use onp_mf::OnpMf;
 pub use parameters::{Asked, Declared, Parameter, Values};
+pub use search::Effort;
 pub use spherical_k_means::SphericalKMeans;
 
 use crate::error::{Error, Result};
@@ -127,6 +128,9 @@ const ONMF: Method = Method {
 /// All methods.
 pub static METHODS: &[Method] = &[
     Best::METHOD,
+    BestKlOnmf::METHOD,
+    BestSphericalKMeans::METHOD,
+    BestKMeans::METHOD,
     OnpMf::METHOD,
     EmOnmf::METHOD,
     KlOnmf::METHOD,

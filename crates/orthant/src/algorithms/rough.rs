@@ -5,6 +5,8 @@
 //! When labels repeat in float32, or nothing more is gained, a run goes over to [`Lloyd`]. Should that change a label under
 //! exact centroids, the run may go back, but not for ever: points that belong to two clusters equally well could go to and fro.
 
+use rand_chacha::ChaCha8Rng;
+
 use super::lloyd::{Lloyd, Model};
 use crate::bytes::bytes_of;
 use crate::error::Result;
@@ -42,6 +44,21 @@ pub(super) fn begin<'a, M: Model + 'a>(
         return Ok(Box::new(Lloyd::begin(model, problem, start, streams)?));
     }
     Ok(Box::new(Roughly::begin(model, problem, start, streams, limit)?))
+}
+
+/// A batch of runs from given centroids, as points are multiplied with them, the way that is fastest.
+pub(super) fn from_centroids<'a, M: Model + 'a>(
+    model: M,
+    problem: &'a Problem<'a>,
+    runs: Vec<(Mat, ChaCha8Rng)>,
+    limit: usize,
+) -> Result<Box<dyn State + 'a>> {
+    if runs.len() < FEW || !fits(problem.data, problem.k) {
+        return Ok(Box::new(Lloyd::from_centroids(model, problem, runs)?));
+    }
+    let apart = |(u, generator)| (Origin::Centroids(u), (Mat::zeros(0, 0), generator));
+    let (origins, runs) = runs.into_iter().map(apart).unzip();
+    Ok(Box::new(Roughly::of(problem, Lloyd::from_centroids(model, problem, runs)?, origins, limit)))
 }
 
 /// How far a run is.

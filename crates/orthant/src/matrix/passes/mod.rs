@@ -35,6 +35,7 @@ passes! {
     onp: Step, Trial, Accept;
     multiply: Multiply;
     seed: Unsettle, Settle, Explain, Replace;
+    soften: Soften;
     moves: Moves;
     information: Information;
     residual: Residual, Strengths, Squares;

@@ -1,13 +1,14 @@
-//! `best` on data that do not fit into memory: continuation, seeding and swaps take hundreds of passes, and so they are
-//! done on a sample of the points as large as the budget allows. EM and moves of single points then go over everything.
+//! A search on data that do not fit into memory: continuation, seeding and swaps take hundreds of passes, and so they are
+//! done on a sample of the points as large as the budget allows. The descent, and for ONMF moves of single points, then go
+//! over everything.
 //!
 //! The sample has one point, with its weight, of every stretch of the data: drawn anew for every seed, and nothing of the
 //! data's order is left out. The stages say what they worked on, and results say so too.
 
-use super::em_onmf::{Directions, EmOnmf};
-use super::improve::Moves;
-use super::lloyd::Lloyd;
-use super::{Algorithm, Best, method};
+use super::super::improve::Moves;
+use super::super::lloyd::{Lloyd, Model};
+use super::super::{Algorithm, Declared};
+use super::{Search, is_onmf};
 use crate::error::{Error, Result};
 use crate::matrix::Mat;
 use crate::prepare::Problem;
@@ -16,8 +17,9 @@ use crate::run::{Conclusion, Mark, Progress, State};
 use crate::saved::{Saved, misfit};
 use crate::start::{Start, Stream};
 
-/// Stages, in order.
-const STAGES: [&str; 3] = ["best on a sample in memory", "em on everything", "moves on everything"];
+/// Stages of ONMF, in order; other models have the first two.
+const OF_ONMF: [&str; 3] = ["best on a sample in memory", "em on everything", "moves on everything"];
+const OF_OTHERS: [&str; 2] = ["search on a sample in memory", "descent on everything"];
 /// A sweep of moves takes a few passes, and moves few points beside so many.
 const SWEEPS: usize = 20;
 /// A smaller sample says little about a cluster.
@@ -27,11 +29,13 @@ const EACH: usize = 20;
 struct Reached {
     labels: Vec<i32>,
     directions: Mat,
-    explained: f64,
+    explained: Option<f64>,
+    objective: Option<f64>,
 }
 
-pub(super) struct AtScale<'a> {
-    best: Best,
+pub(super) struct AtScale<'a, S: Search> {
+    search: S,
+    model: S::Model,
     problem: &'a Problem<'a>,
     start: Start,
     stream: Stream,
@@ -45,10 +49,10 @@ pub(super) struct AtScale<'a> {
     marks: Vec<Mark>,
 }
 
-impl<'a> AtScale<'a> {
+impl<'a, S: Search> AtScale<'a, S> {
     /// With a sample of at most `size` points.
     pub(super) fn begin(
-        best: Best,
+        search: S,
         problem: &'a Problem<'a>,
         start: &Start,
         stream: Stream,
@@ -58,13 +62,15 @@ impl<'a> AtScale<'a> {
             return Err(Error::parameter(
                 "memory",
                 format!(
-                    "a sample of {size} points is all that fits, too few for {} clusters: give more, or use em-onmf",
-                    problem.k
+                    "a sample of {size} points is all that fits, too few for {} clusters: give more, or use {}",
+                    problem.k,
+                    S::Descent::METHOD.name
                 ),
             ));
         }
         Ok(AtScale {
-            best,
+            search,
+            model: S::model(problem)?,
             problem,
             start: start.clone(),
             stream,
@@ -77,9 +83,13 @@ impl<'a> AtScale<'a> {
         })
     }
 
+    fn stages() -> &'static [&'static str] {
+        if is_onmf::<S>() { &OF_ONMF } else { &OF_OTHERS }
+    }
+
     fn mark(&mut self) {
-        let (stage, planned) = (self.stage, STAGES.len());
-        self.marks.push(Mark { stage, planned, name: STAGES[stage], iterations: 0, objective: f64::NAN });
+        let (stage, planned, name) = (self.stage, Self::stages().len(), Self::stages()[self.stage]);
+        self.marks.push(Mark { stage, planned, name, iterations: 0, objective: f64::NAN });
     }
 
     /// One point of every stretch.
@@ -95,20 +105,19 @@ impl<'a> AtScale<'a> {
             .collect()
     }
 
-    /// The directions that `best` finds on the sample, and what share of it they leave unexplained.
+    /// The centroids that the search finds on the sample, and the objective that all points would have if they were alike.
     fn solve_sample(&self) -> Result<(Mat, f64)> {
         let points = self.sample();
         let sample = self.problem.data.select(&points)?;
-        let needs = method("best")?.needs();
-        let problem = Problem::new(&*sample, self.problem.k, needs)?;
+        let problem = Problem::new(&*sample, self.problem.k, S::METHOD.needs())?;
         let start = match &self.start {
             Start::Labels(labels) => {
                 Start::Labels(points.iter().map(|&j| labels[j]).collect::<Vec<_>>().into())
             }
             other => other.clone(),
         };
-        let mut state = self.best.begin(&problem, &start, &[self.stream])?;
-        let most = self.best.max_iterations(&start);
+        let mut state = self.search.begin(&problem, &start, &[self.stream])?;
+        let most = self.search.max_iterations(&start);
         for _ in 0..most {
             let ended = state.step(&[0])?.iter().all(|progress| progress.converged);
             if ended || self.problem.is_to_stop() {
@@ -116,14 +125,23 @@ impl<'a> AtScale<'a> {
             }
         }
         let found = state.conclude(0)?;
-        let norm2 = problem.facts().norm2;
-        let left = found.objective.map_or(1.0, |objective| objective / norm2);
-        Ok((found.directions.with_unit_columns(), left))
+        // The sample has a scale of its own.
+        let (all, some) = (self.problem.facts(), problem.facts());
+        let scale = all.scale / some.scale;
+        let size = match is_onmf::<S>() {
+            true => all.norm2 / some.norm2,
+            false => all.usable_weight / some.usable_weight * scale.powi(S::METHOD.degree),
+        };
+        let objective = found.objective.map_or(f64::NAN, |objective| objective * size);
+        Ok((
+            if S::METHOD.rule.distance { found.directions.map(|x| x * scale) } else { found.directions },
+            objective,
+        ))
     }
 
-    fn em(&self, directions: Mat) -> Result<Box<dyn State + 'a>> {
-        let runs = vec![(directions, self.stream.generator())];
-        Ok(Box::new(Lloyd::from_centroids(Directions, self.problem, runs)?))
+    fn descent(&self, centroids: Mat) -> Result<Box<dyn State + 'a>> {
+        let runs = vec![(self.model.rule().scored(centroids), self.stream.generator())];
+        Ok(Box::new(Lloyd::from_centroids(self.model.clone(), self.problem, runs)?))
     }
 
     fn moves(&self) -> Result<Box<dyn State + 'a>> {
@@ -133,23 +151,21 @@ impl<'a> AtScale<'a> {
 
     /// Takes over what a stage has reached.
     fn take(&mut self, part: &mut dyn State) -> Result<()> {
-        let Conclusion { labels, directions, explained, .. } = part.conclude(0)?;
-        let explained = explained.unwrap_or(f64::NAN);
+        let Conclusion { labels, directions, explained, objective, .. } = part.conclude(0)?;
         // Moves never lose; what EM has not converged to was not computed.
         let lost = self.reached.as_ref().is_some_and(|before| before.explained > explained);
         if !lost {
-            self.reached = Some(Reached { labels, directions, explained });
+            self.reached = Some(Reached { labels, directions, explained, objective });
         }
         Ok(())
     }
 }
 
-impl State for AtScale<'_> {
+impl<S: Search> State for AtScale<'_, S> {
     fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
         if self.stage == 0 {
             self.mark();
-            let (directions, left) = self.solve_sample()?;
-            let objective = left * self.problem.facts().norm2;
+            let (directions, objective) = self.solve_sample()?;
             let mark = self.marks.last_mut().expect("just made");
             (mark.iterations, mark.objective) = (1, objective);
             self.directions = Some(directions);
@@ -161,7 +177,7 @@ impl State for AtScale<'_> {
             None => {
                 self.mark();
                 match self.stage {
-                    1 => self.em(self.directions.clone().expect("the sample gave directions"))?,
+                    1 => self.descent(self.directions.clone().expect("the sample gave directions"))?,
                     _ => self.moves()?,
                 }
             }
@@ -170,9 +186,12 @@ impl State for AtScale<'_> {
         let mark = self.marks.last_mut().expect("every stage has made its mark");
         mark.iterations += 1;
         mark.objective = progress[0].objective;
-        let most = if self.stage == 1 { EmOnmf::default().max_iterations } else { SWEEPS };
+        let most = match self.stage {
+            1 => S::Descent::default().max_iterations(&self.start),
+            _ => SWEEPS,
+        };
         let ended = progress[0].converged || mark.iterations >= most;
-        progress[0].converged = ended && self.stage == 2;
+        progress[0].converged = ended && self.stage + 1 == Self::stages().len();
         if ended {
             self.take(&mut *part)?;
             self.stage += 1;
@@ -189,17 +208,18 @@ impl State for AtScale<'_> {
                 Some(directions) => directions,
                 None => self.solve_sample()?.0,
             };
-            self.part = Some(self.em(directions)?);
+            self.part = Some(self.descent(directions)?);
         }
         if let Some(mut part) = self.part.take() {
             self.take(&mut *part)?;
         }
-        let Reached { labels, directions, explained } = self.reached.as_ref().expect("taken just now");
+        let Reached { labels, directions, explained, objective } =
+            self.reached.as_ref().expect("taken just now");
         Ok(Conclusion {
             labels: labels.clone(),
             directions: directions.clone(),
-            explained: explained.is_finite().then_some(*explained),
-            objective: None,
+            explained: *explained,
+            objective: *objective,
             negativity: 0.0,
             orthogonality: 0.0,
         })
@@ -220,7 +240,7 @@ impl State for AtScale<'_> {
             let mut inner = Saved::default();
             inner.put("labels", &reached.labels);
             inner.put("directions", &reached.directions);
-            inner.put("explained", &reached.explained);
+            inner.put("worth", &(reached.explained, reached.objective));
             inner
         });
         saved.put("reached", &reached);
@@ -231,13 +251,13 @@ impl State for AtScale<'_> {
 
     fn restore(&mut self, mut saved: Saved) -> Result<()> {
         let (shape, k) = (self.problem.data.shape(), self.problem.k);
-        self.stage = saved.take_if("stage", |&stage: &usize| stage <= STAGES.len())?;
+        self.stage = saved.take_if("stage", |&stage: &usize| stage <= Self::stages().len())?;
         let marks: Vec<(usize, (usize, f64))> = saved.take("marks")?;
         self.marks = marks
             .into_iter()
             .map(|(stage, (iterations, objective))| {
-                let name = *STAGES.get(stage).ok_or_else(misfit)?;
-                Ok(Mark { stage, planned: STAGES.len(), name, iterations, objective })
+                let name = *Self::stages().get(stage).ok_or_else(misfit)?;
+                Ok(Mark { stage, planned: Self::stages().len(), name, iterations, objective })
             })
             .collect::<Result<_>>()?;
         self.directions = saved.take_if("directions", |directions: &Option<Mat>| {
@@ -245,15 +265,19 @@ impl State for AtScale<'_> {
         })?;
         self.reached = match saved.take::<Option<Saved>>("reached")? {
             None => None,
-            Some(mut inner) => Some(Reached {
-                labels: inner.take_labels("labels", shape.points, k)?,
-                directions: inner.take_mat("directions", shape.features, k)?,
-                explained: inner.take("explained")?,
-            }),
+            Some(mut inner) => {
+                let (explained, objective) = inner.take("worth")?;
+                Some(Reached {
+                    labels: inner.take_labels("labels", shape.points, k)?,
+                    directions: inner.take_mat("directions", shape.features, k)?,
+                    explained,
+                    objective,
+                })
+            }
         };
         if let Some(inner) = saved.take::<Option<Saved>>("part")? {
             let mut part = match (self.stage, &self.directions, &self.reached) {
-                (1, Some(directions), _) => self.em(directions.clone())?,
+                (1, Some(directions), _) => self.descent(directions.clone())?,
                 (2, _, Some(_)) => self.moves()?,
                 _ => return Err(misfit()),
             };

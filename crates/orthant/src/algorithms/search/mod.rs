@@ -1,0 +1,493 @@
+//! The search that `best` and its like are: several ways to a good partition, children of the best of them, moves.
+//!
+//! No single descent is the best on all data, but their failures differ. The stages are:
+//! 1. For ONMF a fast ONP-MF continuation from the SVD on data scaled to one norm, so that the schedule means the same
+//!    everywhere; for other models the descent from the start that is asked for.
+//! 2. The descent from residual starts whose shares sharpen (`soften.rs`), many in the same passes.
+//! 3. Children of the best partitions (`cross.rs`), generation after generation, until several have gained nothing.
+//! 4. For ONMF moves of single points on the best; then the descent to its end.
+//!
+//! At thorough effort slower continuations, plain starts, swaps of centroids and more generations come in between.
+//!
+//! The work is counted, not timed: the result depends on the data, k, the effort and the seed alone.
+
+mod at_scale;
+mod cross;
+mod plan;
+mod saving;
+mod soften;
+
+use std::sync::Arc;
+
+use rand_chacha::ChaCha8Rng;
+
+use super::improve::{Moves, Swaps};
+use super::lloyd::{Lloyd, Model};
+use super::{Algorithm, Declared};
+use crate::error::Result;
+use crate::matrix::{Mat, Rule, threads};
+use crate::prepare::Problem;
+use crate::random::uniform;
+use crate::run::{Conclusion, Mark, Progress, State};
+use crate::saved::Saved;
+use crate::singular::dominant_within;
+use crate::start::{Start, Stream};
+use crate::told::told;
+use at_scale::AtScale;
+pub use plan::Effort;
+use plan::{Step, another_round};
+use soften::{Sharpening, Softened};
+
+/// A method that searches under the rule of another one, its descent.
+pub(super) trait Search: Declared {
+    type Model: Model + Clone + 'static;
+    type Descent: Declared + Default;
+    /// What the descent is called among the stages.
+    const DESCENT: &'static str;
+
+    fn model(problem: &Problem) -> Result<Self::Model>;
+    /// Centroids of one random start, as points are multiplied with them.
+    fn seed(problem: &Problem, stream: Stream) -> Result<(Mat, ChaCha8Rng)>;
+    fn effort(&self) -> Effort;
+    fn most_iterations(&self) -> Option<usize>;
+}
+
+/// Whether a search has the stages of ONMF.
+fn is_onmf<S: Search>() -> bool {
+    S::METHOD.rule.onmf
+}
+
+/// Whether several runs go faster each on a thread of its own: the centroids of one fit its cache.
+fn is_apart(problem: &Problem, runs: usize) -> bool {
+    runs > 1 && problem.data.in_memory() && problem.data.shape().sparse
+}
+
+impl<S: Search> Algorithm for S {
+    fn begin<'a>(
+        &self,
+        problem: &'a Problem<'a>,
+        start: &Start,
+        streams: &[Stream],
+    ) -> Result<Box<dyn State + 'a>> {
+        start.check(problem)?;
+        assert_eq!(streams.len(), 1, "the table says that the runs of a search are not batched");
+        if let Some(size) = problem.data.fits() {
+            return Ok(Box::new(AtScale::begin(*self, problem, start, streams[0], size)?));
+        }
+        Ok(Box::new(Searching::<S> {
+            problem,
+            model: S::model(problem)?,
+            descent: S::Descent::default(),
+            start: start.clone(),
+            stream: streams[0],
+            endless: self.effort() == Effort::Endless,
+            patience: self.effort().patience(),
+            plan: self.effort().plan(is_onmf::<S>(), start, problem.k),
+            position: 0,
+            found: vec![],
+            part: None,
+            stalled: 0,
+            marks: vec![],
+        }))
+    }
+
+    fn max_iterations(&self, _start: &Start) -> usize {
+        self.most_iterations().unwrap_or(usize::MAX)
+    }
+
+    fn rule(&self) -> Rule {
+        S::Descent::default().rule()
+    }
+
+    fn swaps<'a>(
+        &self,
+        problem: &'a Problem<'a>,
+        labels: &[i32],
+        stream: Stream,
+    ) -> Result<Box<dyn State + 'a>> {
+        S::Descent::default().swaps(problem, labels, stream)
+    }
+
+    fn arrays(&self) -> usize {
+        if is_onmf::<S>() { 3 } else { 0 }
+    }
+}
+
+/// A partition and what it is worth.
+#[derive(Debug, Clone)]
+struct Candidate {
+    labels: Vec<i32>,
+    /// Its centroids, features × k; for ONMF the dominant vectors of its clusters.
+    directions: Mat,
+    /// The more, the better: what it explains (ONMF), or the objective, with its sign changed where less is better.
+    value: f64,
+    /// Whether it is where moves and swaps have ended.
+    moved: bool,
+    swapped: bool,
+}
+
+/// A stage under way.
+struct Part<'a> {
+    state: Box<dyn State + 'a>,
+    active: Vec<usize>,
+    /// The last objective of every run.
+    reached: Vec<f64>,
+    /// Runs that were given up: so far behind that nobody would remember them.
+    dropped: Vec<usize>,
+    limit: usize,
+    iteration: usize,
+    /// Whether a continuation has ended and EM goes on from it.
+    polishing: bool,
+    /// The partition that it improves.
+    origin: Option<usize>,
+}
+
+impl<'a> Part<'a> {
+    fn new(state: Box<dyn State + 'a>, runs: usize, limit: usize) -> Self {
+        let (active, reached) = ((0..runs).collect(), vec![f64::NAN; runs]);
+        Part { state, active, reached, dropped: vec![], limit, iteration: 0, polishing: false, origin: None }
+    }
+}
+
+struct Searching<'a, S: Search> {
+    problem: &'a Problem<'a>,
+    model: S::Model,
+    descent: S::Descent,
+    start: Start,
+    stream: Stream,
+    endless: bool,
+    /// So many generations without a better child are the last.
+    patience: usize,
+    plan: Vec<Step>,
+    position: usize,
+    /// Partitions found, the best first, no two that are worth the same.
+    found: Vec<Candidate>,
+    part: Option<Part<'a>>,
+    /// Generations of children since one was better than all before.
+    stalled: usize,
+    marks: Vec<Mark>,
+}
+
+/// How exact the vectors are by which partitions are compared: σ² is exact to the square of it.
+const VECTOR_TOLERANCE: f64 = 1e-8;
+
+/// So many partitions are remembered.
+const REMEMBERED: usize = 10;
+/// What is less of a gain (relative) is no reason to go on with children.
+const LEAST_GAIN: f64 = 1e-7;
+/// Steps of a descent after which children that are behind are given up.
+const RACE: usize = 4;
+/// What is left of a descent in which fewer points (relative) change their cluster is not worth its passes.
+const SETTLED: f64 = 2e-3;
+/// At most so many iterations of moves or swaps.
+const LIMIT: usize = 1000;
+
+impl<'a, S: Search> Searching<'a, S> {
+    /// Random numbers that depend on the stage, not on what happened before.
+    fn stream(&self, number: usize) -> Stream {
+        Stream {
+            seed: self.stream.seed,
+            run: self.stream.run << 40 | (self.position as u64 + 1) << 16 | number as u64,
+        }
+    }
+
+    /// The first seeds are those that the descent itself would take for its runs: as many of them, with the same seed,
+    /// cannot do better.
+    fn seeding(&self, number: usize) -> Stream {
+        let earlier = self.plan[..self.position].iter().any(|step| matches!(step, Step::Seed(_)));
+        let run = self.stream.run << 40 | number as u64;
+        if earlier { self.stream(number) } else { Stream { seed: self.stream.seed, run } }
+    }
+
+    /// The partition that a stage improves; `None` where all have had what it does.
+    fn origin(&self, step: Step) -> Option<usize> {
+        match step {
+            Step::Given | Step::Continue(_) | Step::Seed(_) | Step::Soften(_) => None,
+            Step::Cross(_) | Step::Exchange(_) => None,
+            Step::Moves => self.found.iter().position(|c| !c.moved),
+            Step::Swaps(_) => self.found.iter().position(|c| !c.swapped),
+            Step::Kicks(_) | Step::Descend => Some(0),
+        }
+    }
+
+    /// Whether a stage would have nothing to begin with, or nothing new to find.
+    fn is_needless(&self, step: Step) -> bool {
+        match step {
+            Step::Moves | Step::Swaps(_) => self.origin(step).is_none(),
+            Step::Cross(_) | Step::Exchange(_) => self.found.len() < 2 || self.stalled >= self.patience,
+            _ => false,
+        }
+    }
+
+    /// Begins the stage at the present position.
+    fn open(&self) -> Result<Part<'a>> {
+        let problem = self.problem;
+        let step = self.plan[self.position];
+        let origin = self.origin(step);
+        let from = || &self.found[origin.unwrap_or(0)];
+        let labels = || from().labels.as_slice();
+        let limit = self.descent.max_iterations(&Start::Residual);
+        let (state, limit): (Box<dyn State + 'a>, usize) = match step {
+            Step::Given => (self.descent.begin(problem, &self.start, &[self.stream])?, limit),
+            Step::Continue(schedule) => {
+                let onp = schedule.parameters;
+                (onp.begin(problem, &Start::Svd, &[self.stream(0)])?, onp.max_iterations)
+            }
+            Step::Seed(runs) => {
+                let streams: Vec<Stream> = (0..runs).map(|run| self.seeding(run)).collect();
+                (self.descent.begin(problem, &Start::Residual, &streams)?, limit)
+            }
+            Step::Soften(runs) => {
+                let streams: Vec<Stream> = (0..runs).map(|run| self.seeding(run)).collect();
+                let seed = |stream: Stream| S::seed(problem, stream);
+                let seeds: Vec<Result<_>> = match is_apart(problem, runs) {
+                    true => threads::apart(streams, seed),
+                    false => streams.into_iter().map(seed).collect(),
+                };
+                let seeds = seeds.into_iter().collect::<Result<_>>()?;
+                let sharpening = self.sharpening(step);
+                let soft = Softened::begin(self.model.clone(), problem, seeds, sharpening, limit)?;
+                (Box::new(soft), sharpening.steps + limit)
+            }
+            Step::Cross(runs) | Step::Exchange(runs) => {
+                let streams = (0..runs).map(|run| self.stream(run)).collect();
+                let exchanging = matches!(step, Step::Exchange(_));
+                let children = cross::children(&self.model, problem, &self.found, streams, exchanging)?;
+                let sharpening = self.sharpening(step);
+                let soft = Softened::begin(self.model.clone(), problem, children, sharpening, limit)?;
+                (Box::new(soft), sharpening.steps + limit)
+            }
+            Step::Moves => (Box::new(Moves::begin(problem, labels(), &from().directions)?), LIMIT),
+            Step::Swaps(patience) => {
+                let model = self.model.clone();
+                (Box::new(Swaps::begin(model, problem, labels(), self.stream(0), patience)?), LIMIT)
+            }
+            Step::Kicks(runs) => (self.kicks(labels(), runs)?, limit),
+            Step::Descend => return Ok(Part { origin, ..self.descend(labels())? }),
+        };
+        Ok(Part { origin, ..Part::new(state, step.runs(), limit) })
+    }
+
+    /// The descent from a partition.
+    fn descend(&self, labels: &[i32]) -> Result<Part<'a>> {
+        let start = Start::Labels(Arc::new(labels.to_vec()));
+        let state = self.descent.begin(self.problem, &start, &[self.stream(0)])?;
+        Ok(Part::new(state, 1, self.descent.max_iterations(&start)))
+    }
+
+    /// EM from the directions that random halves of a partition's clusters have, all in the same passes.
+    fn kicks(&self, labels: &[i32], runs: usize) -> Result<Box<dyn State + 'a>> {
+        let k = self.problem.k;
+        let mut slots = self.problem.data.slots()?;
+        let mut generators = vec![];
+        for run in 0..runs {
+            let mut generator = self.stream(run).generator();
+            let half: Vec<i32> =
+                labels.iter().map(|&l| if uniform(&mut generator) < 0.5 { l } else { -1 }).collect();
+            slots.set_labels(run, &half)?;
+            generators.push(generator);
+        }
+        let all: Vec<usize> = (0..runs).collect();
+        let guess = Mat::zeros(self.problem.data.shape().features, k);
+        let found = dominant_within(
+            self.problem.data,
+            &mut *slots,
+            &all,
+            &vec![&guess; runs],
+            VECTOR_TOLERANCE,
+            &|| self.problem.is_to_stop(),
+        )?;
+        let starts = found.into_iter().map(|found| found.u).zip(generators);
+        Ok(Box::new(Lloyd::from_centroids(self.model.clone(), self.problem, starts.collect())?))
+    }
+
+    /// Centroids and value of every conclusion, whose runs ended with these objectives.
+    fn worth(&self, conclusions: &[Conclusion], reached: &[f64]) -> Result<Vec<(Mat, f64)>> {
+        if is_onmf::<S>() {
+            return told(self.problem, conclusions, VECTOR_TOLERANCE);
+        }
+        let value = |(c, &last): (&Conclusion, &f64)| {
+            let objective = c.objective.unwrap_or(last);
+            (c.directions.clone(), if S::Model::MOST { objective } else { -objective })
+        };
+        Ok(conclusions.iter().zip(reached).map(value).collect())
+    }
+
+    /// Gives up children that are behind all partitions that are remembered when most of their descent is over.
+    fn race(&self, part: &mut Part) {
+        let step = self.plan[self.position];
+        let over = part.iteration == self.sharpening(step).steps + RACE;
+        if !step.is_a_generation() || !over || self.found.len() < REMEMBERED {
+            return;
+        }
+        let last = self.objective(self.found[REMEMBERED - 1].value);
+        let behind = |run: &usize| match S::Model::MOST {
+            true => part.reached[*run] < last,
+            false => part.reached[*run] > last,
+        };
+        part.dropped = part.active.iter().copied().filter(behind).collect();
+        part.active.retain(|run| !part.dropped.contains(run));
+    }
+
+    /// How the shares of starts or children sharpen.
+    fn sharpening(&self, step: Step) -> Sharpening {
+        let children = matches!(step, Step::Cross(_));
+        let sharpening = match (self.model.rule().information, children) {
+            (false, false) => plan::STARTS,
+            (false, true) => plan::CHILDREN,
+            (true, false) => plan::STARTS_BY_SIZE,
+            (true, true) => plan::CHILDREN_BY_SIZE,
+        };
+        let steps = if matches!(step, Step::Exchange(_)) { 0 } else { sharpening.steps };
+        Sharpening { steps, ..sharpening }
+    }
+
+    /// The objective of a partition with this value.
+    fn objective(&self, value: f64) -> f64 {
+        if is_onmf::<S>() {
+            (self.problem.facts().norm2 - value).max(0.0)
+        } else if S::Model::MOST {
+            value
+        } else {
+            -value
+        }
+    }
+
+    /// What the runs of a stage have reached, into the list of partitions.
+    fn take(&mut self, part: &mut Part<'a>) -> Result<()> {
+        let step = self.plan[self.position];
+        let runs = step.runs();
+        let ended: Vec<usize> = (0..runs).filter(|run| !part.dropped.contains(run)).collect();
+        let conclusions = ended.iter().map(|&run| part.state.conclude(run)).collect::<Result<Vec<_>>>()?;
+        let reached: Vec<f64> = ended.iter().map(|&run| part.reached[run]).collect();
+        let worth = self.worth(&conclusions, &reached)?;
+        let before = self.found.first().map(|best| best.value);
+        // Moves, swaps and the descent never lose: what they began with has served.
+        let origin = if runs == 1 { part.origin.map(|at| self.found.remove(at)) } else { None };
+        for (conclusion, (directions, value)) in conclusions.into_iter().zip(worth) {
+            let labels = conclusion.labels;
+            let mut new = Candidate { labels, directions, value, moved: false, swapped: false };
+            if let Some(origin) = &origin {
+                // But for rounding, above which the descent has the last word: its labels are those of the nearest centroid.
+                let lost = new.value < origin.value;
+                let rounding = new.value >= origin.value - 1e-9 * origin.value.abs();
+                if lost && !(matches!(step, Step::Descend) && rounding) {
+                    (new.labels, new.value) = (origin.labels.clone(), origin.value);
+                    new.directions = origin.directions.clone();
+                }
+                let same = new.labels == origin.labels;
+                new.moved = matches!(step, Step::Moves) || (same && origin.moved);
+                new.swapped = matches!(step, Step::Swaps(_)) || (same && origin.swapped);
+            }
+            let twin = self.found.iter().position(|c| (c.value - new.value).abs() <= 1e-13 * new.value.abs());
+            match twin {
+                // The same partition by another way: it has had what either has had.
+                Some(at) if matches!(step, Step::Descend) => self.found[at] = new,
+                Some(at) => {
+                    self.found[at].moved |= new.moved;
+                    self.found[at].swapped |= new.swapped;
+                }
+                None => self.found.push(new),
+            }
+        }
+        let before = before.unwrap_or(f64::NEG_INFINITY);
+        self.found.sort_by(|a, b| b.value.total_cmp(&a.value));
+        self.found.truncate(REMEMBERED);
+        let gained = self.found[0].value > before + LEAST_GAIN * before.abs();
+        self.stalled = if step.is_a_generation() && !gained { self.stalled + 1 } else { 0 };
+        let reached = self.objective(self.found[0].value);
+        self.marks.last_mut().expect("every stage has made its mark").objective = reached;
+        Ok(())
+    }
+}
+
+impl<'a, S: Search> State for Searching<'a, S> {
+    fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
+        let mut part = match self.part.take() {
+            Some(part) => part,
+            None => {
+                // The last stage always has something to do.
+                while self.is_needless(self.plan[self.position]) {
+                    self.position += 1;
+                }
+                let (stage, planned) = (self.position, self.plan.len());
+                let name = self.plan[self.position].name(S::DESCENT);
+                // Generations of children are one stage.
+                match self.marks.last_mut() {
+                    Some(mark) if mark.name == name && self.plan[stage].is_a_generation() => {
+                        mark.stage = stage
+                    }
+                    _ => self.marks.push(Mark { stage, planned, name, iterations: 0, objective: f64::NAN }),
+                }
+                self.open()?
+            }
+        };
+        let steps = part.state.step(&part.active)?;
+        part.iteration += 1;
+        let mark = self.marks.last_mut().expect("every stage has made its mark");
+        mark.iterations += 1;
+        part.active.iter().zip(&steps).for_each(|(&run, p)| part.reached[run] = p.objective);
+        let objectives = steps.iter().map(|p| p.objective);
+        let best = if S::Model::MOST { objectives.reduce(f64::max) } else { objectives.reduce(f64::min) };
+        let residual = steps.iter().map(|p| p.residual).fold(0.0, f64::max);
+        // Of many descents none need go to its very end; those of ONMF are told by it what they explain.
+        let settled = |p: &Progress| !is_onmf::<S>() && part.reached.len() > 1 && p.residual < SETTLED;
+        let on = |p: &Progress| !p.converged && !settled(p);
+        let left = part.active.iter().zip(&steps).filter(|(_, p)| on(p)).map(|(&run, _)| run);
+        part.active = left.collect();
+        self.race(&mut part);
+        let mut ended = part.active.is_empty() || part.iteration >= part.limit;
+        if ended && matches!(self.plan[self.position], Step::Continue(_)) && !part.polishing {
+            let reached = part.state.conclude(0)?;
+            part = Part { polishing: true, ..self.descend(&reached.labels)? };
+            ended = false;
+        }
+        let mut converged = false;
+        if ended {
+            self.take(&mut part)?;
+            self.position += 1;
+            // Where nothing is left to explain, the descent has the last word at once.
+            let done = self.model.explains_all(self.problem, self.objective(self.found[0].value));
+            if done {
+                self.position = self.position.max(self.plan.len() - 1);
+            }
+            if self.position == self.plan.len() && self.endless && !done {
+                self.plan.extend(another_round(is_onmf::<S>(), self.problem.k));
+            }
+            converged = self.position == self.plan.len();
+        } else {
+            self.part = Some(part);
+        }
+        let found = self.found.first().map(|c| self.objective(c.value));
+        let objective = found.or(best).unwrap_or(f64::NAN);
+        Ok(vec![Progress { objective, residual, converged }])
+    }
+
+    fn conclude(&mut self, _run: usize) -> Result<Conclusion> {
+        // Stopped in the middle of a stage: what that has reached counts too.
+        if let Some(mut part) = self.part.take() {
+            self.take(&mut part)?;
+        }
+        let best = &self.found[0];
+        Ok(Conclusion {
+            labels: best.labels.clone(),
+            directions: best.directions.clone(),
+            explained: is_onmf::<S>().then_some(best.value),
+            objective: Some(self.objective(best.value)),
+            negativity: 0.0,
+            orthogonality: 0.0,
+        })
+    }
+
+    fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    fn save(&mut self) -> Result<Saved> {
+        self.saved()
+    }
+
+    fn restore(&mut self, saved: Saved) -> Result<()> {
+        self.go_back(saved)
+    }
+}

@@ -1,0 +1,197 @@
+//! How much work a search puts in, and in which order.
+
+use super::super::OnpMf;
+use super::super::improve::Patience;
+use super::super::parameters::Field;
+use super::soften::Sharpening;
+use crate::start::Start;
+
+/// How much work to put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+#[non_exhaustive]
+pub enum Effort {
+    /// A continuation, a few starts, moves.
+    Quick,
+    /// More starts and their children.
+    Normal,
+    /// Several times that.
+    Thorough,
+    /// Until it is stopped.
+    Endless,
+}
+
+impl Effort {
+    /// Their names, in order.
+    pub const NAMES: &[&str] = &["quick", "normal", "thorough", "endless"];
+
+    /// So many generations of children without a better one are the last.
+    pub(super) fn patience(self) -> usize {
+        if self < Effort::Thorough { 4 } else { 10 }
+    }
+
+    /// The stages of ONMF, in order.
+    fn of_onmf(self, k: usize) -> Vec<Step> {
+        let mut plan = vec![Step::Continue(FAST)];
+        match self {
+            Effort::Quick => plan.extend([Step::Soften(6), Step::Moves]),
+            Effort::Normal => {
+                plan.push(Step::Soften(10));
+                plan.extend(generations(12, 8));
+                plan.extend([Step::Moves, Step::Moves]);
+            }
+            Effort::Thorough | Effort::Endless => {
+                plan.extend([STEADY, SLOW, MULTIPLIERS].map(Step::Continue));
+                plan.extend([Step::Seed(200), Step::Soften(32)]);
+                plan.extend(generations(40, 16));
+                plan.extend([Step::Moves; 4]);
+                plan.extend([swaps(8, k), Step::Moves]);
+                plan.extend(generations(40, 16));
+                plan.extend([Step::Moves, Step::Moves, swaps(8, k), Step::Moves]);
+            }
+        }
+        plan
+    }
+
+    /// Those of the other models.
+    fn of_others(self, k: usize) -> Vec<Step> {
+        let mut plan = vec![];
+        match self {
+            Effort::Quick => plan.push(Step::Soften(6)),
+            Effort::Normal => {
+                plan.extend([Step::Seed(6), Step::Soften(10)]);
+                plan.extend(generations(12, 8));
+            }
+            Effort::Thorough | Effort::Endless => {
+                plan.extend([Step::Seed(32), Step::Soften(32)]);
+                plan.extend(generations(40, 16));
+                plan.push(swaps(8, k));
+                plan.extend(generations(40, 16));
+            }
+        }
+        plan
+    }
+
+    /// All stages, in order.
+    pub(super) fn plan(self, onmf: bool, start: &Start, k: usize) -> Vec<Step> {
+        // The continuations of ONMF begin at the SVD themselves.
+        let given = (!onmf || *start != Start::Svd).then_some(Step::Given);
+        let own = if onmf { self.of_onmf(k) } else { self.of_others(k) };
+        given.into_iter().chain(own).chain([Step::Descend]).collect()
+    }
+}
+
+impl Field for Effort {
+    fn from_number(number: f64) -> Self {
+        [Effort::Quick, Effort::Normal, Effort::Thorough, Effort::Endless][number as usize]
+    }
+    fn number(self) -> f64 {
+        self as usize as f64
+    }
+}
+
+/// A schedule of ONP-MF.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    name: &'static str,
+    pub(super) parameters: OnpMf,
+}
+
+const fn schedule(name: &'static str, alpha: f64, rho: f64, growth: f64, tolerance: f64) -> Schedule {
+    // The norm at which the figures below were found: ONP-MF depends on the scale of the data.
+    let parameters = OnpMf { tolerance, max_iterations: 3000, alpha, rho, growth, scale: Some(24.0) };
+    Schedule { name, parameters }
+}
+
+static FAST: &Schedule = &schedule("continuation, fast", 0.0, 20.0, 1.1, 0.1);
+static STEADY: &Schedule = &schedule("continuation, steady", 0.0, 1.0, 1.05, 1e-2);
+static SLOW: &Schedule = &schedule("continuation, slow", 0.0, 1.0, 1.015, 1e-2);
+static MULTIPLIERS: &Schedule = &schedule("continuation with multipliers", 100.0, 0.1, 1.02, 1e-2);
+
+/// Shares sharpen from where points belong to most clusters to where they belong to one or two. What is left of a point
+/// counts relative to what points have on the average: on raw counts, unit norms and spectra alike.
+pub(super) const STARTS: Sharpening = Sharpening { from: 10.0, to: 80.0, steps: 20 };
+/// Children have the clusters of their parents, and only settle what these differ in.
+pub(super) const CHILDREN: Sharpening = Sharpening { from: 60.0, to: 200.0, steps: 5 };
+/// The same for the divergence, which counts relative to the size of each point: long texts would never doubt.
+pub(super) const STARTS_BY_SIZE: Sharpening = Sharpening { from: 2.0, to: 40.0, steps: 20 };
+pub(super) const CHILDREN_BY_SIZE: Sharpening = Sharpening { from: 10.0, to: 40.0, steps: 5 };
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step {
+    /// The descent from a start that the user gave.
+    Given,
+    /// A continuation (ONMF), then the descent.
+    Continue(&'static Schedule),
+    /// The descent from so many residual starts.
+    Seed(usize),
+    /// The same from shares that sharpen.
+    Soften(usize),
+    /// A generation of so many children of the partitions found, from shares that sharpen.
+    Cross(usize),
+    /// The same, each with a centroid that is new; shares would melt it away.
+    Exchange(usize),
+    /// Moves (ONMF), from the best partition that has not had them.
+    Moves,
+    /// Swaps, from the best partition that has not had them.
+    Swaps(Patience),
+    /// The descent from directions of random halves of the best partition's clusters (ONMF), so often.
+    Kicks(usize),
+    /// The descent from the best: labels that are those of the nearest centroid.
+    Descend,
+}
+
+impl Step {
+    /// In a search whose descent is called so.
+    pub(super) fn name(&self, descent: &'static str) -> &'static str {
+        match self {
+            Step::Given => "the given start",
+            Step::Continue(schedule) => schedule.name,
+            Step::Seed(_) => "residual starts",
+            Step::Soften(_) => "starts that sharpen",
+            Step::Cross(_) | Step::Exchange(_) => "children of the best",
+            Step::Moves => "moves",
+            Step::Swaps(_) => "swaps",
+            Step::Kicks(_) => "halves of the best",
+            Step::Descend => descent,
+        }
+    }
+
+    /// Whether it has children of the partitions found.
+    pub(super) fn is_a_generation(&self) -> bool {
+        matches!(self, Step::Cross(_) | Step::Exchange(_))
+    }
+
+    /// How many runs it has.
+    pub(super) fn runs(&self) -> usize {
+        match self {
+            Step::Seed(runs)
+            | Step::Soften(runs)
+            | Step::Cross(runs)
+            | Step::Exchange(runs)
+            | Step::Kicks(runs) => *runs,
+            _ => 1,
+        }
+    }
+}
+
+/// So many generations of so many children: with shares that sharpen and with a new centroid, in turn.
+fn generations(count: usize, children: usize) -> impl Iterator<Item = Step> {
+    [Step::Cross(children), Step::Exchange(children)].into_iter().cycle().take(count)
+}
+
+fn swaps(tries: usize, k: usize) -> Step {
+    Step::Swaps(Patience { failures: tries * k, ..Patience::normal(k) })
+}
+
+/// What an endless search goes on with: random numbers depend on the position in the plan, and so are others.
+pub(super) fn another_round(onmf: bool, k: usize) -> Vec<Step> {
+    let mut round = vec![Step::Soften(16)];
+    round.extend(generations(20, 16));
+    if onmf {
+        round.extend([Step::Moves, swaps(8, k), Step::Kicks(16), Step::Moves]);
+    } else {
+        round.push(swaps(8, k));
+    }
+    round.push(Step::Descend);
+    round
+}
