@@ -133,11 +133,35 @@ def click_through(driver, shots, name):
         driver.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", column)
         ActionChains(driver).move_to_element(column).perform()
 
-    for map_ in driver.find_elements(By.CSS_SELECTOR, "img[data-names]"):
+    spectrum = driver.find_elements(By.CSS_SELECTOR, "#pixel figcaption")
+    for map_ in driver.find_elements(By.CSS_SELECTOR, "img[data-step]"):
         driver.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", map_)
         ActionChains(driver).move_to_element(map_).perform()
+        middle = spectrum[0].get_attribute("textContent") if spectrum else ""
         if not tip.is_displayed() or "row" not in tip.text:
             yield "nothing appears over a map"
+        ActionChains(driver).move_to_element_with_offset(map_, -map_.size["width"] // 3, -map_.size["height"] // 3).perform()
+        if spectrum and (spectrum[0].get_attribute("textContent") == middle or not driver.find_elements(By.CSS_SELECTOR, "#pixel .own")):
+            yield "over a map the spectrum does not follow the pointer"
+
+    for cloud in driver.find_elements(By.CSS_SELECTOR, "svg.cloud"):
+        driver.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", cloud)
+        group = cloud.find_element(By.CSS_SELECTOR, ".dots")
+        x, y = map(float, re.match(r"M([\d.-]+) ([\d.-]+)", group.find_element(By.TAG_NAME, "path").get_attribute("d")).groups())
+        width, height = driver.execute_script("const v = arguments[0].viewBox.baseVal; return [v.width, v.height]", cloud)
+        scale = cloud.rect["width"] / width
+        point = ActionChains(driver).move_to_element_with_offset(cloud, (x - width / 2) * scale, (y - height / 2) * scale)
+        point.perform()
+        names = [name for g in cloud.find_elements(By.CSS_SELECTOR, ".dots") for name in g.get_attribute("data-points").split("\n")]
+        if not tip.is_displayed() or tip.text.split("\n")[0] not in names:
+            yield "no name appears over a point"
+        if not driver.find_elements(By.CSS_SELECTOR, ".dots.dim") and len(cloud.find_elements(By.CSS_SELECTOR, ".dots")) > 1:
+            yield "a point does not bring out its cluster"
+        before = driver.execute_script("return scrollY")
+        point.click().perform()
+        time.sleep(1)
+        if driver.execute_script("return scrollY") == before:
+            yield "a click on a point leads nowhere"
 
     for select in driver.find_elements(By.ID, "run"):
         choices = [o.get_attribute("value") for o in select.find_elements(By.TAG_NAME, "option")]

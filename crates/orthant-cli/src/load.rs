@@ -136,6 +136,8 @@ pub struct Input {
     pub vocabulary: Option<Vec<String>>,
     /// Names of the points.
     pub names: Option<Vec<String>>,
+    /// The beginning of every text.
+    pub excerpts: Option<Vec<String>>,
     /// The points are pixels.
     pub image: Option<ImageShape>,
     /// The features are pixels.
@@ -408,6 +410,7 @@ pub fn load_as(args: &DataArgs, counts: bool, quiet: bool) -> Result<Input> {
         truth,
         vocabulary,
         names,
+        excerpts: loaded.excerpts,
         image,
         feature_image,
         wavelengths: loaded.wavelengths,
@@ -455,6 +458,7 @@ pub fn load_for_study(args: &DataArgs, counts: bool, seed: u64, quiet: bool) -> 
         weights: weights.as_ref().map(of),
         truth,
         names: input.names.as_ref().map(|names| chosen.iter().map(|&j| names[j].clone()).collect()),
+        excerpts: None,
         image: None,
         origin: None,
         notes,
@@ -521,6 +525,7 @@ fn load_streamed(
         truth,
         vocabulary,
         names,
+        excerpts: None,
         image,
         feature_image,
         wavelengths: beside.wavelengths,

@@ -11,6 +11,8 @@ fn advice_is_given_in_words_in_json_and_as_a_page() {
     let files = contents(&folder.path().join("advice"));
     let page = String::from_utf8(files["report.html"].clone()).unwrap();
     assert!(page.contains("Does the noise depend on the norm?") && page.contains("<svg"));
+    // What to type next stands on the page, with this file.
+    assert!(page.contains("<code>orthant cluster set.npy -k 6 --algorithm best --out result</code>"));
     let found = object(folder.path(), "advise set.npy -k 6 --halves 2 -q --json --threads 1");
     assert_eq!(found["advice"], "onmf");
     assert_eq!(found["algorithm"], "best");
@@ -38,7 +40,8 @@ fn candidates_for_k_have_reasons_and_a_picture() {
     assert!(!found["candidates"][0]["reasons"].as_array().unwrap().is_empty());
     assert_eq!(found["levels"].as_array().unwrap().len(), 8);
     let files = contents(&folder.path().join("ks"));
-    assert!(String::from_utf8(files["report.html"].clone()).unwrap().contains("Error and bound"));
+    let page = String::from_utf8(files["report.html"].clone()).unwrap();
+    assert!(page.contains("Error and bound") && page.contains("<b>Take k = 6"));
     assert_eq!(String::from_utf8(files["ks.csv"].clone()).unwrap().lines().count(), 9);
     let (out, _) = succeed(folder.path(), "choose-k set.npy 2..9 --halves 3 -q");
     assert!(out.contains("candidate 1") && out.contains("k = 6: "), "{out}");

@@ -56,6 +56,10 @@ pub(crate) fn report<'py>(
         if about.feature_image.is_some() {
             findings = findings.with_points(&*data)?;
         }
+        if let (Some(image), Features::Bands) = (image(about.image), features(&about, data.shape().features))
+        {
+            findings = findings.with_scene(&*data, image, about.wavelengths.as_deref())?;
+        }
         html(&Report {
             made: Made {
                 command: Some(&about.command),

@@ -35,7 +35,14 @@ pub(crate) fn advise<'py>(
         let data = view.open(weights, false)?;
         let advice = ask_for_advice(&*data, &ask, watcher)?;
         let made = Made { threads: Some(threads), ..Made::default() };
-        let page = report::advice(&Advised { title, made, advice: &advice, names: None, accuracy: &[] })?;
+        let page = report::advice(&Advised {
+            title,
+            made,
+            advice: &advice,
+            names: None,
+            accuracy: &[],
+            next: None,
+        })?;
         Ok((advice, page))
     })?;
     if let Some(exception) = done.exception {
@@ -100,7 +107,7 @@ pub(crate) fn choose_k<'py>(
         let data = view.open(weights, false)?;
         let choice = ask_for_k(&*data, &ask, watcher)?;
         let made = Made { threads: Some(threads), ..Made::default() };
-        let page = report::choice(&Chosen { title, made, choice: &choice })?;
+        let page = report::choice(&Chosen { title, made, choice: &choice, image: None, words: &[] })?;
         Ok((choice, page))
     })?;
     if let Some(exception) = done.exception {

@@ -222,7 +222,7 @@ fn compared(out: &Path, swimmer: &Generated) -> orthant::Result<()> {
             }
             points.push((noise, of(|s| s.accuracy)));
         }
-        curves.push(Curve { method: job.method.title.into(), points, reference: false });
+        curves.push(Curve { method: job.method.title.into(), points, reference: false, behind: false });
         let data = open(&swimmer.matrix, None)?;
         let job = Job { k: 17, runs: 1, ..job };
         let outcome = cluster(&*data, &job, &mut ())?;
@@ -263,6 +263,7 @@ fn compared(out: &Path, swimmer: &Generated) -> orthant::Result<()> {
             rows,
             caption: "One row a method.".into(),
         }],
+        ..Comparison::default()
     };
     write(&out.join("comparison.html"), report::comparison(&page)?.as_bytes())
 }

@@ -110,6 +110,9 @@ pub struct ClusterArgs {
     pub certificate: orthant::certificate::Rigour,
     #[command(flatten)]
     pub values: MethodValues,
+    /// True spectra of a scene (bands x spectra), for the report to compare those of the clusters with
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub endmembers: Option<PathBuf>,
     /// Write labels, factors, summary and report into this new folder
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,

@@ -7,7 +7,7 @@ use orthant::report::{self, Advised, Made};
 use serde_json::{Map, Value, json};
 
 use super::table::table;
-use crate::args::AdviseArgs;
+use crate::args::{AdviseArgs, Orientation};
 use crate::load::{self, Input};
 use crate::output::{Folder, print, print_json};
 use crate::progress::Watch;
@@ -81,14 +81,19 @@ fn in_words(input: &Input, advice: &Advice, scored: &[Option<Scores>]) -> String
             text += &format!("  {}: {}\n", point(input, d.point), labels.join(", "));
         }
     }
-    if let Some(model) = advice.verdict.recommended {
-        text += &format!("Next: orthant cluster DATA -k {} --algorithm {}", advice.k, model.to_use());
-    }
-    text
+    text + &next(input, advice).map_or(String::new(), |next| format!("Next: {next}"))
+}
+
+/// What to type next.
+fn next(input: &Input, advice: &Advice) -> Option<String> {
+    let method = advice.verdict.recommended?.to_use();
+    let data = made::quoted(&input.path.to_string_lossy());
+    let columns = if input.learned.orientation == Orientation::Columns { " --cluster columns" } else { "" };
+    Some(format!("orthant cluster {data}{columns} -k {} --algorithm {method} --out result", advice.k))
 }
 
 fn page(input: &Input, advice: &Advice, scored: &[Option<Scores>], threads: usize) -> Result<String> {
-    let (command, date) = (made::command(), made::date());
+    let (command, date, next) = (made::command(), made::date(), next(input, advice));
     let accuracy: Vec<Option<f64>> = scored.iter().map(|s| s.as_ref().map(|s| s.accuracy)).collect();
     Ok(report::advice(&Advised {
         title: &input.title(),
@@ -103,6 +108,7 @@ fn page(input: &Input, advice: &Advice, scored: &[Option<Scores>], threads: usiz
         advice,
         names: input.names.as_deref(),
         accuracy: &accuracy,
+        next: next.as_deref(),
     })?)
 }
 

@@ -2,6 +2,8 @@
 
 use anyhow::Result;
 use orthant::choose_k::{Choice, ChooseK, choose_k};
+use orthant::findings::{Marker, distinctive};
+use orthant::matrix::Data;
 use orthant::report::{self, Chosen, Made};
 use serde_json::{Map, Value, json};
 
@@ -36,7 +38,7 @@ pub fn run(args: &ChooseKArgs) -> Result<()> {
     let object = object(&input, &choice, study.seed, threads)?;
     if let Some(mut folder) = folder {
         folder.text("ks.csv", &csv(&choice))?;
-        folder.text("report.html", &page(&input, &choice, threads)?)?;
+        folder.text("report.html", &page(&input, &*data, &choice, threads)?)?;
         folder.finish(object.clone())?;
         if let (Some(out), false) = (&study.out, study.work.quiet) {
             tell!("written to {}", out.display());
@@ -86,7 +88,23 @@ fn csv(choice: &Choice) -> String {
     text
 }
 
-fn page(input: &Input, choice: &Choice, threads: usize) -> Result<String> {
+/// What sets the clusters of each candidate apart, where features have names.
+fn words(input: &Input, data: &dyn Data, choice: &Choice) -> Result<Vec<Vec<String>>> {
+    const TOLD: usize = 5;
+    let (Some(names), None) = (&input.vocabulary, input.image) else { return Ok(vec![]) };
+    let mut words = vec![];
+    for candidate in &choice.candidates {
+        let Some(level) = choice.levels.iter().find(|level| level.k == candidate.k) else { continue };
+        let told = |markers: &Vec<Marker>| {
+            let words: Vec<&str> = markers.iter().take(TOLD).map(|m| names[m.feature].as_str()).collect();
+            words.join(", ")
+        };
+        words.push(distinctive(data, &level.labels, level.k)?.iter().map(told).collect());
+    }
+    Ok(words)
+}
+
+fn page(input: &Input, data: &dyn Data, choice: &Choice, threads: usize) -> Result<String> {
     let (command, date) = (made::command(), made::date());
     let made = Made {
         command: Some(&command),
@@ -96,7 +114,8 @@ fn page(input: &Input, choice: &Choice, threads: usize) -> Result<String> {
         notes: &input.notes,
         ..Made::default()
     };
-    Ok(report::choice(&Chosen { title: &input.title(), made, choice })?)
+    let words = words(input, data, choice)?;
+    Ok(report::choice(&Chosen { title: &input.title(), made, choice, image: input.image, words: &words })?)
 }
 
 fn object(input: &Input, choice: &Choice, seed: u64, threads: usize) -> Result<Map<String, Value>> {

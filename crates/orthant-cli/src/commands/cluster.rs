@@ -45,6 +45,8 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
         tell_what_is_odd(&input, &*data, &job, args.runs);
     }
 
+    let endmembers = args.endmembers.as_deref().map(|path| endmembers(path, &input)).transpose()?;
+
     interrupt::working();
     let mut watch = Watch::new(args.work.quiet);
     if let Some(path) = &args.checkpoint {
@@ -62,13 +64,20 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     let doubt = doubt_about_scan(&input, &outcome.solution.labels);
     let findings = match folder.is_some() || args.json {
         true => {
-            let findings = Findings::new(&*data, &outcome.solution)?;
-            Some(if input.feature_image.is_some() { findings.with_points(&*data)? } else { findings })
+            let mut findings = Findings::new(&*data, &outcome.solution)?;
+            if input.feature_image.is_some() {
+                findings = findings.with_points(&*data)?;
+            }
+            if let (Some(image), Features::Bands) = (input.image, features(&input)) {
+                findings = findings.with_scene(&*data, image, input.wavelengths.as_deref())?;
+            }
+            Some(findings)
         }
         false => None,
     };
     if let (Some(folder), Some(findings)) = (folder, &findings) {
-        write(folder, &input, &*data, &job, &outcome, findings, threads)?;
+        let about = About { input: &input, job: &job, findings, endmembers: endmembers.as_ref(), threads };
+        write(folder, &about, &*data, &outcome)?;
     }
     if !args.work.quiet {
         tell!("{words}");
@@ -163,6 +172,20 @@ fn centroids(path: &Path, input: &Input, k: usize) -> Result<Mat> {
     }
     let rows: Vec<Vec<f64>> = (0..k).map(|i| matrix.point(i)).collect();
     Ok(Mat::from_fn(features, k, |f, i| rows[i][f]))
+}
+
+/// True spectra in a file, bands × spectra or the other way round, as features × spectra.
+fn endmembers(path: &Path, input: &Input) -> Result<Mat> {
+    let matrix = read::read(path, &read::Options::default())?.matrix;
+    let (rows, columns, bands) = (matrix.points(), matrix.features(), input.points.features());
+    if rows != bands && columns != bands {
+        bail!("{}: is {rows} x {columns}, but spectra of {bands} bands are needed", path.display());
+    }
+    let all: Vec<Vec<f64>> = (0..rows).map(|row| matrix.point(row)).collect();
+    Ok(match rows == bands {
+        true => Mat::from_fn(bands, columns, |band, spectrum| all[band][spectrum]),
+        false => Mat::from_fn(bands, rows, |band, spectrum| all[spectrum][band]),
+    })
 }
 
 fn tell_what_is_odd(input: &Input, data: &dyn Data, job: &Job, runs: usize) {
@@ -287,16 +310,18 @@ fn sizes(solution: &Solution) -> String {
     format!("{}{more}", shown.join(" "))
 }
 
-/// Everything into the folder.
-fn write(
-    mut folder: Folder,
-    input: &Input,
-    data: &dyn Data,
-    job: &Job,
-    outcome: &Outcome,
-    findings: &Findings,
+/// What a result is written with.
+struct About<'a> {
+    input: &'a Input,
+    job: &'a Job,
+    findings: &'a Findings,
+    endmembers: Option<&'a Mat>,
     threads: usize,
-) -> Result<()> {
+}
+
+/// Everything into the folder.
+fn write(mut folder: Folder, about: &About, data: &dyn Data, outcome: &Outcome) -> Result<()> {
+    let About { input, job, findings, threads, .. } = *about;
     let solution = &outcome.solution;
     folder.write("labels.txt", |out| labels::lines(&solution.labels, out))?;
     folder.write("labels.csv", |out| labels::table(input, outcome, findings, out))?;
@@ -311,19 +336,13 @@ fn write(
     summary.insert("clusters".into(), labels::clusters(input, outcome, findings));
     summary.insert("rule".into(), json!({"name": rule.name, "words": rule.words, "file": rule.file}));
     folder.text(summary::PREPARATION, &format!("{}\n", serde_json::to_string(&input.learned)?))?;
-    write_report(&mut folder, input, job, outcome, findings, threads)?;
+    write_report(&mut folder, about, outcome)?;
     folder.finish(summary)
 }
 
 /// The page and its pictures.
-fn write_report(
-    folder: &mut Folder,
-    input: &Input,
-    job: &Job,
-    outcome: &Outcome,
-    findings: &Findings,
-    threads: usize,
-) -> Result<()> {
+fn write_report(folder: &mut Folder, about: &About, outcome: &Outcome) -> Result<()> {
+    let About { input, job, findings, endmembers, threads } = *about;
     let scores = summary::score(&outcome.solution.labels, input.truth.as_ref())?;
     let truth = input.truth.as_ref().zip(scores.as_ref()).map(|(truth, scores)| report::Truth {
         labels: &truth.labels,
@@ -351,6 +370,8 @@ fn write_report(
         feature_image: input.feature_image,
         wavelengths: input.wavelengths.as_deref(),
         truth,
+        endmembers,
+        excerpts: input.excerpts.as_deref(),
         called: input.called,
         ..Report::new(&title, findings, job, outcome)
     };

@@ -4,8 +4,13 @@ use anyhow::Result;
 use orthant::Error;
 use orthant::algorithms::method;
 use orthant::contender::Contender;
+use orthant::evaluate;
+use orthant::findings::{Marker, distinctive};
 use orthant::prepare::Problem;
-use orthant::report::{Compared, Comparison, Contest, Made, Mean, comparison};
+use orthant::report::picture::{Row, segmentation};
+use orthant::report::{
+    Agreement, Compared, Comparison, Contest, Gallery, Made, Mean, Worded, comparison, verdict,
+};
 use serde_json::{Map, Value, json};
 
 use super::table::{figure, table};
@@ -19,7 +24,7 @@ use crate::terminal::tell;
 use crate::{interrupt, made};
 
 /// A method and what it reached, or why it could not.
-type Row = (Contender, std::result::Result<Figures, String>);
+type Entry = (Contender, std::result::Result<Figures, String>);
 
 /// Runs the command.
 pub fn run(args: &CompareArgs) -> Result<()> {
@@ -56,7 +61,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
 }
 
 /// Runs one contender after another; what one of them refuses does not stop the others.
-fn contest(args: &CompareArgs, input: &Input, contenders: Vec<Contender>) -> Result<Vec<Row>> {
+fn contest(args: &CompareArgs, input: &Input, contenders: Vec<Contender>) -> Result<Vec<Entry>> {
     let data = input.open()?;
     if data.facts().usable_points == 0 {
         // k-means alone takes zero points: there is nothing to compare it with.
@@ -64,7 +69,7 @@ fn contest(args: &CompareArgs, input: &Input, contenders: Vec<Contender>) -> Res
     }
     interrupt::working();
     let mut watch = Watch::new(args.work.quiet);
-    let mut rows: Vec<Row> = vec![];
+    let mut rows: Vec<Entry> = vec![];
     let count = contenders.len();
     let mut first_error = None;
     for (number, contender) in contenders.into_iter().enumerate() {
@@ -130,7 +135,7 @@ impl Column {
     }
 }
 
-fn in_words(rows: &[Row], limit: Option<usize>) -> String {
+fn in_words(rows: &[Entry], limit: Option<usize>) -> String {
     let done: Vec<&Figures> = rows.iter().filter_map(|row| row.1.as_ref().ok()).collect();
     let columns: Vec<&Column> =
         COLUMNS.iter().filter(|c| done.iter().any(|f| !(c.figures)(f).is_empty())).collect();
@@ -181,7 +186,7 @@ fn in_words(rows: &[Row], limit: Option<usize>) -> String {
     format!("{table}\n{}", notes.trim_end())
 }
 
-fn object(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Result<Map<String, Value>> {
+fn object(args: &CompareArgs, input: &Input, rows: &[Entry], threads: usize) -> Result<Map<String, Value>> {
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| drop(object.insert(key.into(), value));
     put("program", json!(format!("orthant {}", env!("CARGO_PKG_VERSION"))));
@@ -215,16 +220,27 @@ fn object(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Re
     Ok(object)
 }
 
+/// The methods that reached something, in the order of their errors, with the labels of their best runs, numbered as those
+/// of the first.
+fn partitions(rows: &[Entry], k: usize) -> Result<Vec<(String, Vec<i32>, f64)>> {
+    let done = rows.iter().filter_map(|(contender, figures)| Some((contender, figures.as_ref().ok()?)));
+    let mut all: Vec<(String, Vec<i32>, f64)> =
+        done.map(|(contender, f)| (contender.title(), f.labels.clone(), f.error[f.best])).collect();
+    all.sort_by(|a, b| a.2.total_cmp(&b.2));
+    let Some(first) = all.first().map(|best| best.1.clone()) else { return Ok(all) };
+    for (_, labels, _) in &mut all {
+        *labels = numbered_as(labels, &first, k)?;
+    }
+    Ok(all)
+}
+
 /// The report.
-fn page(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Result<String> {
-    let row = |(contender, figures): &Row| match figures {
+fn page(args: &CompareArgs, input: &Input, rows: &[Entry], threads: usize) -> Result<String> {
+    let partitions = partitions(rows, args.k)?;
+    let row = |(contender, figures): &Entry| match figures {
         Ok(f) => {
             let limit = if f.at_limit > 0 {
-                format!(
-                    "{} {} at the limit of iterations",
-                    f.at_limit,
-                    if f.at_limit == 1 { "run" } else { "runs" }
-                )
+                format!("{} {} at the limit", f.at_limit, if f.at_limit == 1 { "run" } else { "runs" })
             } else {
                 String::new()
             };
@@ -236,19 +252,22 @@ fn page(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Resu
             ..Figures::default().compared(contender.title(), problem.clone())
         },
     };
+    let methods: Vec<Compared> = rows.iter().map(row).collect();
+    let verdict = verdict(&methods);
     let contest = Contest {
         title: "Methods".into(),
-        methods: rows.iter().map(row).collect(),
+        methods,
         caption:
-            "Mean ± standard deviation over the runs; scores in percent; the best of each column is marked."
+            "Mean ± standard deviation over the runs; scores in percent; the best of each column is marked. Runs at the limit of iterations might have gone on."
                 .into(),
     };
+    let (points, features) = input.called.map_or(("points", "features"), |c| (c.points.1, c.features.1));
     let lead = format!(
-        "{} points of {} features in {} clusters: {} methods, {} runs where the start is random.",
+        "{} methods put {} {points} of {} {features} into {} clusters, with {} runs where the start is random.",
+        rows.len(),
         input.points.points(),
         input.points.features(),
         args.k,
-        rows.len(),
         args.runs
     );
     let (command, date) = (made::command(), made::date());
@@ -261,17 +280,90 @@ fn page(args: &CompareArgs, input: &Input, rows: &[Row], threads: usize) -> Resu
         ..Made::default()
     };
     let page = Comparison {
-        title: &input.title(),
+        title: &format!("{}: {} methods side by side", input.title(), rows.len()),
+        verdict: &verdict,
         lead: &lead,
         made,
         contests: vec![contest],
+        galleries: maps(input, &partitions)?.into_iter().collect(),
+        words: words(args, input, &partitions)?,
+        agreement: agreement(&partitions)?,
         ..Comparison::default()
     };
     Ok(comparison(&page)?)
 }
 
+/// A map for every method, and that of the truth.
+fn maps(input: &Input, partitions: &[(String, Vec<i32>, f64)]) -> Result<Option<Gallery>> {
+    const SIDE: usize = 256;
+    let Some(image) = input.image else { return Ok(None) };
+    let map = |name: &str, note: String, labels: &[i32]| -> Result<Row> {
+        let picture = segmentation(labels, image)?.reduced(SIDE);
+        Ok(Row { name: name.into(), note, maps: vec![("the clusters".into(), picture)] })
+    };
+    let mut rows = vec![];
+    for (name, labels, error) in partitions {
+        rows.push(map(name, format!("error {error:.4}"), labels)?);
+    }
+    if let (Some(truth), Some((_, first, _))) = (&input.truth, partitions.first()) {
+        let labels: Vec<i32> = truth.labels.iter().map(|&class| class as i32).collect();
+        let k = truth.names.len().max(first.iter().max().map_or(0, |&most| most as usize + 1));
+        rows.push(map("the truth", String::new(), &numbered_as(&labels, first, k)?)?);
+    }
+    let caption = "The best run of every method, the lowest error first; clusters that have most pixels in common have one colour.";
+    Ok(Some(Gallery { title: "Maps".into(), rows, caption: caption.into() }))
+}
+
+/// What sets the clusters of every method apart, where features have names.
+fn words(args: &CompareArgs, input: &Input, partitions: &[(String, Vec<i32>, f64)]) -> Result<Vec<Worded>> {
+    const TOLD: usize = 4;
+    /// More clusters than this would not stand beside each other.
+    const BESIDE: usize = 8;
+    let (Some(names), None) = (&input.vocabulary, input.image) else { return Ok(vec![]) };
+    if args.k > BESIDE {
+        return Ok(vec![]);
+    }
+    let data = input.open()?;
+    let mut rows = vec![];
+    for (name, labels, _) in partitions {
+        let told = |markers: &Vec<Marker>| {
+            let words: Vec<&str> = markers.iter().take(TOLD).map(|m| names[m.feature].as_str()).collect();
+            words.join(", ")
+        };
+        rows.push((name.clone(), distinctive(&*data, labels, args.k)?.iter().map(told).collect()));
+    }
+    Ok(rows)
+}
+
+/// How far every two methods agree.
+fn agreement(partitions: &[(String, Vec<i32>, f64)]) -> Result<Agreement> {
+    let mut values = vec![];
+    for (_, a, _) in partitions {
+        for (_, b, _) in partitions {
+            let classes: Vec<usize> = b.iter().map(|&label| (label + 1) as usize).collect();
+            values.push(evaluate::scores(a, &classes)?.ari);
+        }
+    }
+    Ok(Agreement { methods: partitions.iter().map(|p| p.0.clone()).collect(), values })
+}
+
+/// Labels under the numbers of those of other labels that they have most points in common with.
+fn numbered_as(labels: &[i32], others: &[i32], k: usize) -> Result<Vec<i32>> {
+    let classes: Vec<usize> = others.iter().map(|&label| (label + 1) as usize).collect();
+    let matching = evaluate::best_matching(&evaluate::scores(labels, &classes)?.confusion);
+    // Class 0 is no cluster; who is matched with it, or with none, gets what is left.
+    let mut numbers: Vec<Option<usize>> =
+        (0..k).map(|i| matching.get(i).copied().flatten().and_then(|class| class.checked_sub(1))).collect();
+    let mut free = (0..k).filter(|i| !numbers.contains(&Some(*i))).collect::<Vec<_>>().into_iter();
+    for number in &mut numbers {
+        *number = number.or_else(|| free.next());
+    }
+    let number = |label: i32| usize::try_from(label).map_or(-1, |i| numbers[i].map_or(-1, |n| n as i32));
+    Ok(labels.iter().map(|&label| number(label)).collect())
+}
+
 /// One line for each method.
-fn csv(rows: &[Row]) -> String {
+fn csv(rows: &[Entry]) -> String {
     let mut text = String::from("method,start,polish,runs");
     for name in ["accuracy", "nmi", "ari", "purity", "relative_error"] {
         text.push_str(&format!(",{name}_mean,{name}_deviation"));

@@ -113,6 +113,7 @@ fn drawn(name: &str, title: &str, courses: &[Course]) -> (String, Vec<(String, V
         method: c.title.clone(),
         points: c.levels.iter().map(|(noise, m)| (*noise, Mean { mean: 100.0 * m.mean, ..*m })).collect(),
         reference: c.method == POLISHED,
+        behind: false,
     };
     let chart = Sweep {
         title: title.into(),

@@ -18,6 +18,10 @@ use crate::error::{Error, Place, Result};
 pub(super) const NAME: &str = "texts";
 pub(super) const LINES: &str = "lines";
 pub(super) const JSON_LINES: &str = "jsonl";
+/// Letters kept of every text, for those who want to see what it is about.
+const EXCERPT: usize = 300;
+/// With more texts than this nothing is kept of them.
+const KEPT: usize = 200_000;
 /// Files of a folder that are texts.
 const ENDINGS: [&str; 6] = [".txt", ".text", ".md", ".markdown", ".html", ".htm"];
 const TAGGED: [&str; 2] = [".html", ".htm"];
@@ -44,11 +48,30 @@ impl Documents {
             texts: Some(vocabulary),
             called: Some(Called::TEXTS),
             names: self.names,
+            excerpts: (self.texts.len() <= KEPT)
+                .then(|| self.texts.iter().map(|text| beginning(text)).collect()),
             truth: self.truth,
             notes,
             ..Loaded::new(matrix, format)
         })
     }
+}
+
+/// The first words of a text, however its lines are broken.
+fn beginning(text: &str) -> String {
+    let mut told = String::new();
+    let (mut letters, mut words) = (0, text.split_whitespace());
+    for word in words.by_ref() {
+        letters += word.chars().count() + 1;
+        if letters > EXCERPT && !told.is_empty() {
+            return told + " …";
+        }
+        if !told.is_empty() {
+            told.push(' ');
+        }
+        told.extend(word.chars().take(EXCERPT));
+    }
+    told
 }
 
 fn is_text(name: &str) -> bool {
@@ -366,6 +389,15 @@ mod tests {
         for broken in ["<", "<p", "<script>", "<!--", "a <script>é</scrip", "</"] {
             without_tags(broken);
         }
+    }
+
+    #[test]
+    fn the_beginning_of_a_text_ends_after_a_word() {
+        assert_eq!(beginning("  two\n words\t"), "two words");
+        assert_eq!(beginning(""), "");
+        let long = beginning(&"word ".repeat(1000));
+        assert!(long.ends_with("word …") && long.chars().count() <= EXCERPT + 2, "{long}");
+        assert_eq!(beginning(&"é".repeat(1000)).chars().count(), EXCERPT);
     }
 
     #[test]

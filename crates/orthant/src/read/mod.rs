@@ -107,6 +107,8 @@ pub struct Loaded {
     pub vocabulary: Option<Vec<String>>,
     /// The name of every point.
     pub names: Option<Vec<String>>,
+    /// The beginning of every text.
+    pub excerpts: Option<Vec<String>>,
     /// Points are the pixels of a picture of this shape.
     pub image: Option<ImageShape>,
     /// Every point is a picture of this shape: features are its pixels.
@@ -132,6 +134,7 @@ impl Loaded {
             truth: None,
             vocabulary: None,
             names: None,
+            excerpts: None,
             image: None,
             feature_image: None,
             wavelengths: None,
@@ -152,6 +155,7 @@ impl Loaded {
                 truth: None,
                 vocabulary: self.names,
                 names: self.vocabulary,
+                excerpts: None,
                 image: self.feature_image,
                 feature_image: self.image,
                 wavelengths: None,

@@ -21,22 +21,26 @@ pub struct Advised<'a> {
     pub names: Option<&'a [String]>,
     /// Accuracy of each model, where a truth is known: shown beside, not used.
     pub accuracy: &'a [Option<f64>],
+    /// What to type next, where the answer is known.
+    pub next: Option<&'a str>,
 }
-
-/// Points of the scatter plot.
-const DRAWN: usize = 1500;
 
 /// The page.
 pub fn advice(input: &Advised) -> Result<String> {
     let a = input.advice;
     let summary = a.summary();
     let mut lines = summary.lines();
-    let lead = lines.next().map_or(String::new(), |head| format!("<p><strong>{}</strong></p>", escape(head)))
-        + &lines.map(paragraph).collect::<String>();
+    let head = lines
+        .next()
+        .map_or(String::new(), |head| format!(r#"<p class="answer"><b>{}</b></p>"#, escape(head)));
+    let next = input
+        .next
+        .map_or(String::new(), |next| format!("<p>Next:</p><pre><code>{}</code></pre>", escape(next)));
+    let lead = head + &next + &lines.map(paragraph).collect::<String>();
     let mut parts = Parts::default();
     parts.add("Models", models(input), "The log-density is the mean over the points, in nats, less the price of what each model estimates (Schwarz): by how much a model explains them better is a difference of two. Stability is the agreement of the clusters of two random halves (adjusted Rand index).", false);
     if a.slope.is_some() {
-        parts.add("Does the noise depend on the norm?", noise(a), "Every point by its strength along the direction of its cluster (ONMF) and the length of what is left across it, both relative to the mean of its cluster. Noise independent of the norm makes a level cloud, noise proportional to it a rising one.", true);
+        parts.add("Does the noise depend on the norm?", noise(a), "Every point by its strength along the direction of its cluster (ONMF) and the length of what is left across it, both relative to the mean of its cluster. Noise independent of the norm makes a level cloud, noise proportional to it a rising one. The darker, the more points.", true);
     }
     parts.add("Do norms vary within clusters?", norms(a), "Strengths relative to the mean of their cluster (ONMF). One peak: points of a cluster are multiples of a direction, whatever their norm. Several peaks: scale tells them apart.", true);
     if let Some(counts) = &a.counts {
@@ -80,7 +84,8 @@ pub fn advice(input: &Advised) -> Result<String> {
         );
         parts.add("Where they differ", disagreements(input), &caption, false);
     }
-    parts.page(input.title, "Orthant · which model", lead, &input.made)
+    let title = format!("{}: which model?", input.title);
+    parts.page(&title, "Orthant · which model", lead, &input.made)
 }
 
 fn models(input: &Advised) -> String {
@@ -126,8 +131,6 @@ fn relative(a: &Advice) -> Vec<(f64, f64)> {
 
 fn noise(a: &Advice) -> String {
     let all: Vec<(f64, f64)> = relative(a).into_iter().filter(|p| p.0 > 0.0 && p.1 > 1e-4).collect();
-    let step = all.len().div_ceil(DRAWN).max(1);
-    let cloud: Vec<(f64, f64)> = all.iter().copied().step_by(step).collect();
     let (low, high) = all.iter().fold((f64::INFINITY, 0.0f64), |(l, h), p| (l.min(p.0), h.max(p.0)));
     let line = |slope: f64, name: String, line: Line, colour: usize| Series {
         name,
@@ -145,10 +148,8 @@ fn noise(a: &Advice) -> String {
         series: vec![
             Series {
                 name: "points".into(),
-                points: cloud,
-                line: Line::None,
-                marker: Marker::Circle,
-                faint: true,
+                points: all,
+                line: Line::Density,
                 colour: Some(0),
                 ..Series::default()
             },

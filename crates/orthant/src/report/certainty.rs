@@ -6,6 +6,23 @@ use super::page::{Table, shortened, table};
 use super::{Report, words};
 use crate::findings::Findings;
 
+/// A point with a smaller margin lies between two clusters; 1 is the margin of its direction itself.
+const BETWEEN: f64 = 0.1;
+
+/// The share of points that lie between two clusters. Margins are measured by that of the cluster's own direction: where
+/// directions are alike, as those of spectra are, all margins are small.
+pub(super) fn between(report: &Report) -> Option<f64> {
+    let directions = &report.outcome.solution.directions;
+    let cosines = directions.transpose_times(directions);
+    let (mut known, mut between) = (0usize, 0usize);
+    for (label, m) in report.labels().iter().zip(&report.findings.margins) {
+        let (Ok(own), Some(second)) = (usize::try_from(*label), m.second) else { continue };
+        known += 1;
+        between += usize::from(m.margin < BETWEEN * (1.0 - cosines[(own, second)]));
+    }
+    (known > 0).then(|| between as f64 / known as f64)
+}
+
 pub(super) fn margins(report: &Report, findings: &Findings) -> (Option<String>, String) {
     let known: Vec<f64> = findings.margins.iter().map(|m| m.margin).filter(|m| !m.is_nan()).collect();
     if known.is_empty() {
@@ -30,6 +47,12 @@ pub(super) fn margins(report: &Report, findings: &Findings) -> (Option<String>, 
         count(close),
         percent(close as f64 / known.len() as f64)
     );
+    if let Some(share) = between(report) {
+        note += &format!(
+            " {} lie between two clusters: their margin is below a tenth of what the direction of their own cluster would have.",
+            percent(share)
+        );
+    }
     if below > 0 {
         note += &format!(
             " {} negative: {} assigns by its own rule, and another direction fits better.",

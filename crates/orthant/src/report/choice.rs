@@ -3,10 +3,12 @@
 use super::Made;
 use super::chart::{Axis, Line, Lines, Mark, Marker, Series, lines};
 use super::number::decimals;
-use super::page::{Table, table};
-use super::parts::{Parts, paragraph};
-use crate::choose_k::{Choice, KResult};
+use super::page::{Table, capital, escape, shortened, table};
+use super::parts::Parts;
+use super::picture::{Row, rows_of_maps, segmentation};
+use crate::choose_k::{Candidate, Choice, KResult};
 use crate::error::Result;
+use crate::image::ImageShape;
 
 /// Everything that page is made of.
 #[derive(Debug, Clone)]
@@ -17,12 +19,80 @@ pub struct Chosen<'a> {
     pub made: Made<'a>,
     /// What was found.
     pub choice: &'a Choice,
+    /// Points are the pixels of a picture: the candidates have maps.
+    pub image: Option<ImageShape>,
+    /// For each candidate the words of its clusters, where features have names; otherwise empty.
+    pub words: &'a [Vec<String>],
+}
+
+/// The answer first, then what else is possible, then what to beware of.
+fn lead(choice: &Choice) -> String {
+    let reasons = |c: &Candidate| escape(&capital(&c.reasons.join("; ")));
+    let mut text = match choice.candidates.split_first() {
+        Some((first, [])) => {
+            format!(r#"<p class="answer"><b>Take k = {}.</b></p><p>{}.</p>"#, first.k, reasons(first))
+        }
+        Some((first, others)) => {
+            let more: Vec<String> =
+                others.iter().map(|c| format!("<b>k = {}</b>: {}", c.k, reasons(c))).collect();
+            let others: Vec<String> = others.iter().map(|c| c.k.to_string()).collect();
+            format!(
+                r#"<p class="answer"><b>Take k = {}</b>, or look at {} as well.</p><p><b>k = {}</b>: {}.</p><p>{}.</p>"#,
+                first.k,
+                others.join(" and "),
+                first.k,
+                reasons(first),
+                more.join(".</p><p>")
+            )
+        }
+        None => {
+            r#"<p class="answer"><b>The data do not say how many clusters there are.</b></p>"#.to_string()
+        }
+    };
+    for note in &choice.notes {
+        text += &format!(r#"<p class="warn">{}</p>"#, escape(note));
+    }
+    if choice.cancelled {
+        text += r#"<p class="warn"><b>Stopped before the end</b>: this is what was found by then.</p>"#;
+    }
+    text
+}
+
+/// The candidates as maps, beside each other.
+fn maps(choice: &Choice, image: ImageShape) -> Result<String> {
+    const SIDE: usize = 320;
+    let level = |c: &Candidate| choice.levels.iter().find(|l| l.k == c.k);
+    let mut rows = vec![];
+    for level in choice.candidates.iter().filter_map(level) {
+        let map = segmentation(&level.labels, image)?.reduced(SIDE);
+        rows.push(Row {
+            name: format!("k = {}", level.k),
+            note: format!("error {}", decimals(level.relative_error, 4)),
+            maps: vec![("the clusters".into(), map)],
+        });
+    }
+    rows_of_maps(&rows)
+}
+
+/// The candidates by the words of their clusters.
+fn words(choice: &Choice, words: &[Vec<String>]) -> String {
+    let row = |(c, clusters): (&Candidate, &Vec<String>)| {
+        let items: Vec<String> =
+            clusters.iter().map(|words| format!("<li>{}</li>", escape(&shortened(words, 80)))).collect();
+        format!(
+            r#"<article class="cluster"><h3>k = {}</h3><ul class="lines">{}</ul></article>"#,
+            c.k,
+            items.join("")
+        )
+    };
+    let cards: Vec<String> = choice.candidates.iter().zip(words).map(row).collect();
+    format!(r#"<div class="clusters">{}</div>"#, cards.join(""))
 }
 
 /// The page.
 pub fn choice(input: &Chosen) -> Result<String> {
     let choice = input.choice;
-    let lead: String = choice.summary().lines().map(paragraph).collect();
+    let lead = lead(choice);
     let marks = || {
         let mark = |c: &crate::choose_k::Candidate| Mark { x: c.k as f64, label: c.k.to_string() };
         choice.candidates.iter().map(mark).collect::<Vec<_>>()
@@ -40,6 +110,12 @@ pub fn choice(input: &Chosen) -> Result<String> {
         lines(&Lines { title: title.into(), x, y, series, marks: marks(), ..Lines::default() })
     };
     let mut parts = Parts::default();
+    if let Some(image) = input.image {
+        parts.add("The candidates", maps(choice, image)?, "The map that each candidate gives.", false);
+    } else if !input.words.is_empty() {
+        let caption = "What sets the clusters of each candidate apart, a line each, the largest share of the data first.";
+        parts.add("The candidates", words(choice, input.words), caption, false);
+    }
     parts.add(
         "Error and bound",
         chart(
@@ -109,5 +185,6 @@ pub fn choice(input: &Chosen) -> Result<String> {
         "",
     ];
     parts.add("Figures", table(&Table { columns: &columns, rows: &rows, best: &[] }), "", false);
-    parts.page(input.title, "Orthant · how many clusters", lead, &input.made)
+    let title = format!("{}: how many clusters?", input.title);
+    parts.page(&title, "Orthant · how many clusters", lead, &input.made)
 }

@@ -1,8 +1,9 @@
 //! The page of several methods side by side: `compare`, `demo`, and parts of larger pages.
 
-use super::chart::{Axis, Lines, Marker, Series, lines};
-use super::number::{decimals, seconds, significant};
-use super::page::{Table, shortened, table};
+use super::chart::{Axis, Heat, Lines, Marker, Series, heat, lines};
+use super::contest::dot_plots;
+use super::number::{decimals, significant};
+use super::page::{Table, escape, shortened, table};
 use super::parts::{Parts, paragraph};
 use super::picture::{Row, rows_of_maps};
 use super::{Made, chart::Line};
@@ -65,6 +66,8 @@ pub struct Curve {
     pub points: Vec<(f64, Mean)>,
     /// A curve to compare with rather than a competitor (published values): dashed.
     pub reference: bool,
+    /// One that stands behind the others, in grey.
+    pub behind: bool,
 }
 
 /// Something that was varied, such as the noise.
@@ -108,11 +111,25 @@ pub struct Contest {
     pub caption: String,
 }
 
+/// How far every two methods agree.
+#[derive(Debug, Clone, Default)]
+pub struct Agreement {
+    /// The methods.
+    pub methods: Vec<String>,
+    /// Agreement (adjusted Rand index) of every two, row after row.
+    pub values: Vec<f64>,
+}
+
+/// The words of each method's clusters: the method, and a text for each cluster.
+pub type Worded = (String, Vec<String>);
+
 /// Everything a comparison is made of.
 #[derive(Debug, Clone, Default)]
 pub struct Comparison<'a> {
     /// The name of the data, or of the page.
     pub title: &'a str,
+    /// What came out, in a sentence or two of plain text: the first thing on the page.
+    pub verdict: &'a str,
     /// What was compared on what, in a sentence or two of plain text.
     pub lead: &'a str,
     /// How it came about.
@@ -123,81 +140,10 @@ pub struct Comparison<'a> {
     pub sweeps: Vec<Sweep>,
     /// Rows of pictures.
     pub galleries: Vec<Gallery>,
-}
-
-/// The columns of a table of methods: name, value of a line, whether more is better, how it is written.
-type Column = (&'static str, fn(&Compared) -> Option<f64>, bool, fn(&Compared) -> String);
-
-const COLUMNS: &[Column] = &[
-    ("#accuracy", |m| m.accuracy.map(|x| x.mean), true, |m| spread(m.accuracy, 100.0, 1)),
-    ("#accuracy of best run", |m| m.best_accuracy, true, |m| plain(m.best_accuracy, 100.0, 1)),
-    ("#NMI", |m| m.nmi.map(|x| x.mean), true, |m| spread(m.nmi, 100.0, 1)),
-    ("#ARI", |m| m.ari.map(|x| x.mean), true, |m| spread(m.ari, 100.0, 1)),
-    ("#purity", |m| m.purity.map(|x| x.mean), true, |m| spread(m.purity, 100.0, 1)),
-    ("#error", |m| m.error.map(|x| x.mean), false, |m| spread(m.error, 1.0, 4)),
-    ("#lowest error", |m| m.best_error, false, |m| plain(m.best_error, 1.0, 5)),
-    (
-        "#time a run",
-        |m| m.seconds.map(|x| x.mean),
-        false,
-        |m| m.seconds.map_or("–".into(), |x| seconds(x.mean)),
-    ),
-];
-
-fn spread(mean: Option<Mean>, unit: f64, digits: usize) -> String {
-    match mean {
-        Some(m) if m.count > 1 => {
-            format!("{} ± {}", decimals(unit * m.mean, digits), decimals(unit * m.deviation, digits))
-        }
-        Some(m) => decimals(unit * m.mean, digits),
-        None => "–".into(),
-    }
-}
-
-fn plain(x: Option<f64>, unit: f64, digits: usize) -> String {
-    x.map_or("–".into(), |x| decimals(unit * x, digits))
-}
-
-/// A table of methods as HTML: mean ± deviation, the best of each column marked; columns that nobody
-/// has are left out.
-pub fn contest(methods: &[Compared]) -> String {
-    let columns: Vec<&Column> =
-        COLUMNS.iter().filter(|c| methods.iter().any(|m| (c.1)(m).is_some())).collect();
-    let noted = methods.iter().any(|m| !m.note.is_empty());
-    let mut names = vec!["method", "#runs"];
-    names.extend(columns.iter().map(|c| c.0));
-    if noted {
-        names.push("");
-    }
-    let rows: Vec<Vec<String>> = methods
-        .iter()
-        .map(|m| {
-            let mut row =
-                vec![shortened(&m.method, 60), if m.runs == 0 { "–".into() } else { m.runs.to_string() }];
-            row.extend(columns.iter().map(|c| (c.3)(m)));
-            if noted {
-                row.push(shortened(&m.note, 200));
-            }
-            row
-        })
-        .collect();
-    let mut best = vec![];
-    for (c, column) in columns.iter().enumerate() {
-        let values: Vec<Option<f64>> =
-            methods.iter().map(|m| (column.1)(m).filter(|x| x.is_finite())).collect();
-        let better = |a: f64, b: f64| if column.2 { a.max(b) } else { a.min(b) };
-        let Some(most) = values.iter().flatten().copied().reduce(better) else { continue };
-        // What is written the same is as good.
-        let written = values.iter().position(|v| *v == Some(most)).map(|r| (column.3)(&methods[r]));
-        let lead = |text: &str| text.split(" ±").next().map(str::to_string);
-        let target = written.as_deref().and_then(lead);
-        best.extend(
-            (0..methods.len())
-                .filter(|&r| values[r].is_some() && lead(&(column.3)(&methods[r])) == target)
-                .map(|r| (r, c + 2)),
-        );
-    }
-    table(&Table { columns: &names, rows: &rows, best: &best })
+    /// Words of the clusters, by method.
+    pub words: Vec<Worded>,
+    /// Agreement of the methods; none of fewer than two.
+    pub agreement: Agreement,
 }
 
 /// A line chart of methods as HTML.
@@ -211,7 +157,10 @@ pub fn sweep_chart(sweep: &Sweep) -> Lines {
     values.sort_by(f64::total_cmp);
     values.dedup();
     let place = |x: f64| if sweep.evenly { values.partition_point(|v| *v < x) as f64 } else { x };
-    let series = sweep.curves.iter().enumerate().map(|(i, curve)| Series {
+    // Those that stand out have the first colours, and are drawn last.
+    let (front, behind): (Vec<&Curve>, Vec<&Curve>) = sweep.curves.iter().partition(|curve| !curve.behind);
+    let numbered = behind.into_iter().map(|curve| (0, curve)).chain(front.into_iter().enumerate());
+    let series = numbered.map(|(i, curve)| Series {
         name: shortened(&curve.method, 60),
         points: curve.points.iter().map(|(x, m)| (place(*x), m.mean)).collect(),
         deviation: if sweep.deviations {
@@ -219,8 +168,9 @@ pub fn sweep_chart(sweep: &Sweep) -> Lines {
         } else {
             vec![]
         },
-        colour: Some(i),
-        marker: Marker::nth(i),
+        colour: (!curve.behind).then_some(i),
+        marker: if curve.behind { Marker::None } else { Marker::nth(i) },
+        faint: curve.behind,
         line: if curve.reference { Line::Dashed } else { Line::Solid },
         ..Series::default()
     });
@@ -234,53 +184,84 @@ pub fn sweep_chart(sweep: &Sweep) -> Lines {
     }
 }
 
+/// The clusters of every method by their words.
+fn worded(words: &[Worded]) -> String {
+    let most = words.iter().map(|w| w.1.len()).max().unwrap_or(0);
+    let titles: Vec<String> = (0..most).map(|i| format!("cluster {i}")).collect();
+    let mut columns = vec!["method"];
+    columns.extend(titles.iter().map(String::as_str));
+    let row = |(method, clusters): &Worded| {
+        let mut row = vec![shortened(method, 60)];
+        row.extend((0..most).map(|i| clusters.get(i).map_or(String::new(), |c| shortened(c, 80))));
+        row
+    };
+    let rows: Vec<Vec<String>> = words.iter().map(row).collect();
+    table(&Table { columns: &columns, rows: &rows, best: &[] })
+}
+
+fn agreement(of: &Agreement) -> String {
+    let n = of.methods.len();
+    let cell = |at: usize| {
+        let (a, b, x) = (at / n, at % n, of.values[at]);
+        let detail = format!("{} and {}: {}", of.methods[a], of.methods[b], decimals(x, 3));
+        if a == b { (0.0, "·".into(), String::new()) } else { (x, decimals(x, 2), detail) }
+    };
+    heat(&Heat {
+        title: "agreement of the methods".into(),
+        corner: "method".into(),
+        rows: of.methods.iter().enumerate().map(|(i, name)| format!("{} {name}", i + 1)).collect(),
+        columns: (1..=n).map(|i| i.to_string()).collect(),
+        cells: (0..n * n).map(cell).collect(),
+        framed: vec![],
+        colours: vec![],
+    })
+}
+
 /// The page.
 pub fn comparison(input: &Comparison) -> Result<String> {
     let mut parts = Parts::default();
-    for contest in &input.contests {
-        parts.add(&contest.title, self::contest(&contest.methods), &contest.caption, false);
-    }
     for sweep in &input.sweeps {
         parts.add(&sweep.title, self::sweep(sweep), &sweep.caption, true);
+    }
+    for contest in &input.contests {
+        parts.add(
+            &contest.title,
+            dot_plots(&contest.methods),
+            "Dots are means over the runs, lines standard deviations; the best first.",
+            false,
+        );
     }
     for gallery in &input.galleries {
         parts.add(&gallery.title, rows_of_maps(&gallery.rows)?, &gallery.caption, false);
     }
-    parts.page(input.title, "Orthant · methods side by side", paragraph(input.lead), &input.made)
+    if !input.words.is_empty() {
+        let caption = "What sets each cluster apart, by the best run of every method; clusters that have most points in common stand below each other.";
+        parts.add("The clusters of each", worded(&input.words), caption, false);
+    }
+    if input.agreement.methods.len() > 1 {
+        let caption = "Agreement of the best runs of every two methods (adjusted Rand index): 1 is the same partition, 0 chance.";
+        parts.add("Where they agree", agreement(&input.agreement), caption, false);
+    }
+    for contest in &input.contests {
+        let title = if input.contests.len() > 1 {
+            format!("{}: all figures", contest.title)
+        } else {
+            "All figures".into()
+        };
+        parts.add(&title, super::contest::contest(&contest.methods), &contest.caption, false);
+    }
+    let verdict = if input.verdict.is_empty() {
+        String::new()
+    } else {
+        format!(r#"<p class="answer">{}</p>"#, escape(input.verdict))
+    };
+    parts.page(input.title, "Orthant · methods side by side", verdict + &paragraph(input.lead), &input.made)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::contest::tests::compared;
     use super::*;
-
-    fn compared(method: &str, accuracy: &[f64], error: &[f64]) -> Compared {
-        Compared {
-            method: method.into(),
-            runs: accuracy.len(),
-            accuracy: Some(Mean::of(accuracy)),
-            nmi: None,
-            ari: None,
-            purity: None,
-            error: Some(Mean::of(error)),
-            best_error: error.iter().copied().reduce(f64::min),
-            best_accuracy: None,
-            seconds: Some(Mean::of(&[0.25])),
-            note: String::new(),
-        }
-    }
-
-    #[test]
-    fn the_best_of_each_column_is_marked_and_ties_are_shared() {
-        let html = contest(&[
-            compared("a", &[0.5, 0.7], &[0.2]),
-            compared("b", &[0.6], &[0.1]),
-            compared("<c>", &[0.4], &[0.3]),
-        ]);
-        // 60.0 ± 10.0 and 60.0 tie; the lowest error and the lowest best error are b's.
-        assert_eq!(html.matches(r#"class="n best">60.0"#).count(), 2, "{html}");
-        assert!(html.contains(r#"class="n best">0.1000"#) && !html.contains(r#"best">0.2000"#));
-        assert!(html.contains("&lt;c&gt;") && !html.contains("NMI"));
-    }
 
     #[test]
     fn a_page_holds_what_it_was_given_and_nothing_else() {
@@ -288,6 +269,7 @@ mod tests {
             method: "EM".into(),
             points: vec![(0.0, Mean::of(&[1.0])), (0.01, Mean::of(&[0.9]))],
             reference: false,
+            behind: false,
         };
         let sweep = Sweep {
             title: "Noise".into(),
@@ -307,6 +289,11 @@ mod tests {
                 caption: "c".into(),
             }],
             sweeps: vec![sweep],
+            words: vec![("a".into(), vec!["<w>, x".into()]), ("b".into(), vec!["y".into()])],
+            agreement: Agreement {
+                methods: vec!["a".into(), "b".into()],
+                values: vec![1.0, 0.25, 0.25, 1.0],
+            },
             ..Comparison::default()
         };
         let html = comparison(&full).unwrap();
@@ -316,6 +303,7 @@ mod tests {
                 && html.contains("<svg")
                 && html.contains("<table")
         );
+        assert!(html.contains("&lt;w&gt;, x") && html.contains("--h:25%"));
         let empty = comparison(&Comparison::default()).unwrap();
         assert!(!empty.contains("<svg class=\"chart") && !empty.contains("maprow\""));
     }

@@ -1,10 +1,10 @@
 //! The maps and basis pictures of a result: inside the page, reduced if need be, and as files.
 
 use super::colour::{NOWHERE, category, hex};
-use super::number::{count, percent};
-use super::page::{escape, shortened};
-use super::picture::{Picture, coloured, gray, heat, segmentation};
-use super::{Features, Report};
+use super::number::{count, counted, percent, significant};
+use super::page::escape;
+use super::picture::{Picture, coloured, gray, heat_within, segmentation};
+use super::{Features, Report, words};
 use crate::error::Result;
 
 /// Pixels of the longer side of a picture in the page.
@@ -28,13 +28,71 @@ fn strengths(report: &Report, i: usize) -> Vec<f64> {
     solution.labels.iter().zip(&solution.v).map(of).collect()
 }
 
-/// Strengths of a collection's parts look best in grey, as in print; those of a scene in colour.
-fn strength_map(report: &Report, i: usize) -> Result<Option<Picture>> {
+/// Strengths of a collection's parts look best in grey, as in print; those of a scene in colour, in units of the mean of
+/// each cluster, so that all have one scale.
+fn strength_map(report: &Report, i: usize, high: f64) -> Result<Option<Picture>> {
     let Some(shape) = report.image else { return Ok(None) };
     let values = strengths(report, i);
-    let picture =
-        if report.features == Features::Pictures { gray(&values, shape) } else { heat(&values, shape) };
-    picture.map(Some)
+    if report.features == Features::Pictures {
+        return gray(&values, shape).map(Some);
+    }
+    let mean = values.iter().sum::<f64>() / report.outcome.solution.sizes[i].max(1) as f64;
+    let relative: Vec<f64> = values.iter().map(|v| if mean > 0.0 { v / mean } else { 0.0 }).collect();
+    heat_within(&relative, shape, high).map(Some)
+}
+
+/// Where the scale of the strengths ends, in units of the mean of each cluster.
+fn strongest(report: &Report) -> f64 {
+    let solution = &report.outcome.solution;
+    let mut sums = vec![0.0; report.job.k];
+    let members =
+        || solution.labels.iter().zip(&solution.v).filter_map(|(l, v)| Some((usize::try_from(*l).ok()?, *v)));
+    members().for_each(|(i, v)| sums[i] += v);
+    let relative = |(i, v): (usize, f64)| v * solution.sizes[i] as f64 / sums[i];
+    nice(&members().map(relative).collect::<Vec<f64>>())
+}
+
+/// A round number that hardly any value exceeds.
+pub(super) fn nice(values: &[f64]) -> f64 {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let most = sorted.get(sorted.len().saturating_sub(1 + sorted.len() / 100)).copied().unwrap_or(1.0);
+    if most <= 0.0 {
+        return 1.0;
+    }
+    let power = 10f64.powf(most.log10().floor());
+    [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 8.0]
+        .map(|x| x * power)
+        .into_iter()
+        .find(|x| *x >= most)
+        .unwrap_or(10.0 * power)
+}
+
+/// The colours of a scale from 0 with their numbers.
+pub(super) fn scale_bar(high: f64, what: &str) -> String {
+    let stops: Vec<String> = (0..=10).map(|t| hex(super::colour::sequential(f64::from(t) / 10.0))).collect();
+    let tick = |share: f64| format!("<span>{}</span>", significant(share * high, 3));
+    format!(
+        r#"<div class="scalebar"><i style="background:linear-gradient(90deg,{})"></i><div>{}{}{}</div><p>{}</p></div>"#,
+        stops.join(","),
+        tick(0.0),
+        tick(0.5),
+        tick(1.0),
+        escape(what)
+    )
+}
+
+/// A picture of the scene, made no larger than `side`, that knows where its pixels are.
+pub(super) fn map_of(report: &Report, img: &str, side: usize, caption: &str) -> String {
+    let Some(shape) = report.image else { return String::new() };
+    let step = shape.width.max(shape.height).div_ceil(side).max(1);
+    let tall = if shape.height > shape.width { " tall" } else { "" };
+    let img = if img.contains("data-step") {
+        img.to_string()
+    } else {
+        img.replacen("<img ", &format!(r#"<img data-step="{step}" "#), 1)
+    };
+    format!(r#"<figure class="mapfigure{tall}">{img}<figcaption>{}</figcaption></figure>"#, escape(caption))
 }
 
 fn basis(report: &Report, i: usize) -> Result<Option<Picture>> {
@@ -46,7 +104,7 @@ fn basis(report: &Report, i: usize) -> Result<Option<Picture>> {
 pub(super) fn point(report: &Report, j: usize) -> Result<Option<String>> {
     let Some((shape, entries)) = report.feature_image.zip(report.findings.point(j)) else { return Ok(None) };
     let picture = gray(entries, shape)?;
-    picture.reduced(48).img(&super::words::point(report, j)).map(Some)
+    picture.reduced(48).img(&words::point(report, j)).map(Some)
 }
 
 /// The truth in the colours of the clusters that match it; classes without a cluster get colours of
@@ -107,29 +165,28 @@ fn json(text: &str) -> String {
 pub(super) fn section(report: &Report) -> Result<Option<String>> {
     let Some(shape) = report.image else { return Ok(None) };
     let solution = &report.outcome.solution;
-    let name = |i: usize| match (report.truth, report.matching()[i]) {
-        (Some(truth), Some(class)) => format!("cluster {i} · class {}", shortened(&truth.classes[class], 40)),
-        _ => format!("cluster {i}"),
-    };
-    let mut names: Vec<(i32, String)> = (0..report.job.k.min(40)).map(|i| (i as i32, name(i))).collect();
+    let mut names: Vec<(i32, String)> =
+        (0..report.job.k.min(40)).map(|i| (i as i32, words::cluster(report, i))).collect();
     let nowhere = solution.labels.iter().filter(|l| **l < 0).count();
     if nowhere > 0 {
         names.push((-1, "no cluster (zero)".into()));
     }
-    let tall = if shape.height > shape.width { " tall" } else { "" };
     let ours = explained(&segmentation(&solution.labels, shape)?, "map of the clusters", &names)?;
-    let mut out = format!(
-        r#"<div class="mappair"><figure class="mapfigure{tall}">{ours}<figcaption>The clusters</figcaption></figure>"#
-    );
+    let mut out = String::from(r#"<div class="mappair">"#);
+    out += &super::scene::composite(report)?.unwrap_or_default();
+    out += &map_of(report, &ours, SIDE, "The clusters");
     if let Some(truth) = report.truth {
         let colours = truth_colours(report);
         let labels: Vec<i32> = truth.labels.iter().map(|&t| t as i32).collect();
         let classes: Vec<(i32, String)> =
             colours.iter().zip(truth.classes).map(|(c, name)| (*c, name.clone())).collect();
         let theirs = coloured(&labels, shape, |class| colours[class as usize])?;
-        out += &format!(
-            r#"<figure class="mapfigure{tall}">{}<figcaption>The truth, a class in the colour of the cluster it is matched with</figcaption></figure>"#,
-            explained(&theirs, "map of the truth", &classes)?
+        let theirs = explained(&theirs, "map of the truth", &classes)?;
+        out += &map_of(
+            report,
+            &theirs,
+            SIDE,
+            "The truth, a class in the colour of the cluster it is matched with",
         );
     }
     out += r#"</div><ul class="keys">"#;
@@ -140,9 +197,10 @@ pub(super) fn section(report: &Report) -> Result<Option<String>> {
         };
         let share = percent(size as f64 / solution.labels.len().max(1) as f64);
         out += &format!(
-            r#"<li><i class="swatch" style="--c:{}"></i>{}&nbsp;<span class="soft">{} · {share}</span></li>"#,
+            r#"<li><i class="swatch" style="--c:{}"></i>{}&nbsp;<span class="soft">{share} of the {} · {}</span></li>"#,
             hex(colour),
             escape(name),
+            words::points(report).1,
             count(size)
         );
     }
@@ -151,10 +209,11 @@ pub(super) fn section(report: &Report) -> Result<Option<String>> {
 
 /// One small picture a cluster, with what it shows; none where there is no image.
 pub(super) fn small_maps(report: &Report) -> Result<Option<String>> {
-    let shown = report.job.k.min(SHOWN);
+    let (shown, (one, many)) = (report.job.k.min(SHOWN), words::points(report));
     let side = small_side(shown);
+    let high = strongest(report);
     let make = |i: usize| -> Result<Option<Picture>> {
-        match strength_map(report, i)? {
+        match strength_map(report, i, high)? {
             Some(map) => Ok(Some(map)),
             None => basis(report, i),
         }
@@ -168,31 +227,23 @@ pub(super) fn small_maps(report: &Report) -> Result<Option<String>> {
         150
     };
     let mut out = format!(r#"<div class="small-maps" style="--w:{width}px">"#);
-    let matching = report.matching();
     for i in 0..shown {
         let Some(picture) = make(i)? else { return Ok(None) };
-        let class = match (report.truth, matching[i]) {
-            (Some(truth), Some(class)) => {
-                format!("<small>class {}</small>", escape(&shortened(&truth.classes[class], 40)))
-            }
-            _ => String::new(),
-        };
         let (size, energy) = (report.outcome.solution.sizes[i], report.outcome.solution.energy[i]);
         out += &format!(
-            r#"<figure title="cluster {i}: {}, {} of the energy">{}<figcaption><i class="swatch" style="--c:{}"></i>{i}{class}</figcaption></figure>"#,
-            super::number::counted(size, super::words::points(report).0, super::words::points(report).1),
+            r#"<figure title="cluster {i}: {}, {} of the energy">{}<figcaption><i class="swatch" style="--c:{}"></i>{}<small>{} of the {}</small></figcaption></figure>"#,
+            counted(size, one, many),
             percent(energy),
             picture.reduced(side).img(&format!("cluster {i}"))?,
             hex(category(i)),
+            escape(&words::cluster(report, i)),
+            percent(size as f64 / report.labels().len().max(1) as f64),
+            many,
         );
     }
     out += "</div>";
     if report.image.is_some() && report.features != Features::Pictures {
-        let stops: Vec<String> = (0..=10).map(|t| hex(super::colour::sequential(t as f64 / 10.0))).collect();
-        out += &format!(
-            r#"<p class="scalebar">0 <span style="background:linear-gradient(90deg,{})"></span> the cluster's largest strength</p>"#,
-            stops.join(",")
-        );
+        out += &scale_bar(high, "strength, in units of the mean of each cluster");
     }
     if report.job.k > shown {
         out += &format!(r#"<p class="note">The first {shown} of {} clusters.</p>"#, report.job.k);
@@ -214,8 +265,9 @@ pub(super) fn files(report: &Report) -> Result<Vec<(String, Vec<u8>)>> {
             files.push(("truth.png".to_string(), map.enlarged(FILE_SIDE).png()?));
         }
     }
+    let high = strongest(report);
     for i in 0..report.job.k {
-        if let Some(map) = strength_map(report, i)? {
+        if let Some(map) = strength_map(report, i, high)? {
             files.push((format!("strengths-{i:0digits$}.png"), map.enlarged(FILE_SIDE).png()?));
         }
         if let Some(picture) = basis(report, i)? {

@@ -24,8 +24,10 @@ mod advice;
 mod certainty;
 pub mod chart;
 mod choice;
+mod clusters;
 pub mod colour;
 mod comparison;
+mod contest;
 mod curves;
 mod made;
 mod maps;
@@ -33,6 +35,8 @@ pub mod number;
 pub mod page;
 mod parts;
 pub mod picture;
+mod points;
+mod scene;
 mod sections;
 #[cfg(test)]
 mod tests;
@@ -42,8 +46,10 @@ mod words;
 pub use advice::{Advised, advice};
 pub use choice::{Chosen, choice};
 pub use comparison::{
-    Compared, Comparison, Contest, Curve, Gallery, Mean, Sweep, comparison, contest, sweep, sweep_chart,
+    Agreement, Compared, Comparison, Contest, Curve, Gallery, Mean, Sweep, Worded, comparison, sweep,
+    sweep_chart,
 };
+pub use contest::{contest, verdict};
 
 use serde::Serialize;
 
@@ -52,6 +58,7 @@ use crate::error::{Error, Result};
 use crate::evaluate::{Scores, best_matching};
 use crate::findings::Findings;
 use crate::image::ImageShape;
+use crate::matrix::Mat;
 use crate::pipeline::{Job, Outcome};
 
 /// What the features of the data are: it decides what is shown of a cluster's direction.
@@ -123,6 +130,10 @@ pub struct Report<'a> {
     pub wavelengths: Option<&'a [f64]>,
     /// The truth, where there is one.
     pub truth: Option<Truth<'a>>,
+    /// True spectra, features × how many, in any unit.
+    pub endmembers: Option<&'a Mat>,
+    /// The beginning of every text, where points are texts.
+    pub excerpts: Option<&'a [String]>,
 }
 
 impl<'a> Report<'a> {
@@ -142,6 +153,8 @@ impl<'a> Report<'a> {
             feature_image: None,
             wavelengths: None,
             truth: None,
+            endmembers: None,
+            excerpts: None,
         }
     }
 
@@ -162,6 +175,8 @@ impl<'a> Report<'a> {
         fits("names of points", self.names.map(<[_]>::len), shape.points)?;
         fits("names of features", self.vocabulary.map(<[_]>::len), shape.features)?;
         fits("wavelengths", self.wavelengths.map(<[_]>::len), shape.features)?;
+        fits("bands of true spectra", self.endmembers.map(|e| e.rows), shape.features)?;
+        fits("excerpts", self.excerpts.map(<[_]>::len), shape.points)?;
         fits("classes", self.truth.map(|t| t.labels.len()), shape.points)?;
         if let Some(truth) = &self.truth {
             let last = truth.labels.iter().copied().max().map_or(0, |t| t + 1);
@@ -184,13 +199,13 @@ impl<'a> Report<'a> {
 /// The report of one result: a page that needs nothing else.
 pub fn html(report: &Report) -> Result<String> {
     report.check()?;
-    let sections = sections::sections(report, report.findings)?;
+    let sections = sections::sections(report)?;
     let contents = sections.contents();
     #[derive(Serialize)]
     struct Context {
         s: sections::Sections,
     }
-    let title = page::shortened(report.title, 200);
+    let title = words::title(report);
     let lead = words::lead(report);
     let body = page::fill(include_str!("templates/report.html"), Context { s: sections })?;
     page::page(&page::Page {

@@ -55,6 +55,12 @@ pub fn shortened(text: &str, most: usize) -> String {
     }
 }
 
+/// Text whose first letter is large.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// Fills a template; everything in the context is escaped there unless the template says `safe`.
 pub(crate) fn fill(template: &str, context: impl Serialize) -> Result<String> {
     let failed = |e: minijinja::Error| Error::Computation(format!("the report could not be written: {e:#}"));

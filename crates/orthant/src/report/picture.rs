@@ -59,31 +59,90 @@ impl Picture {
 
     /// As a PNG file.
     pub fn png(&self) -> Result<Vec<u8>> {
-        let failed = |e: png::EncodingError| Error::Computation(format!("a picture could not be made: {e}"));
-        let side = |x: usize| {
-            u32::try_from(x).map_err(|_| Error::Computation(format!("a picture of side {x} is too large")))
-        };
-        let mut bytes = vec![];
-        let mut encoder = png::Encoder::new(&mut bytes, side(self.width)?, side(self.height)?);
-        encoder.set_color(png::ColorType::Indexed);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_palette(self.palette.concat());
-        encoder.set_compression(png::Compression::High);
-        let mut writer = encoder.write_header().map_err(failed)?;
-        writer.write_image_data(&self.pixels).map_err(failed)?;
-        writer.finish().map_err(failed)?;
-        Ok(bytes)
+        encoded((self.width, self.height), Some(self.palette.concat()), &self.pixels)
     }
 
     /// As an `img` element that holds the whole picture. `alt` says what it shows.
     pub fn img(&self, alt: &str) -> Result<String> {
-        Ok(format!(
-            r#"<img class="px" width="{}" height="{}" alt="{}" src="data:image/png;base64,{}">"#,
-            self.width,
-            self.height,
-            escape(alt),
-            base64(&self.png()?)
-        ))
+        Ok(element((self.width, self.height), alt, &self.png()?))
+    }
+}
+
+/// Bytes of pixels, with a palette or in threes, as a PNG file.
+fn encoded((width, height): (usize, usize), palette: Option<Vec<u8>>, pixels: &[u8]) -> Result<Vec<u8>> {
+    let failed = |e: png::EncodingError| Error::Computation(format!("a picture could not be made: {e}"));
+    let side = |x: usize| {
+        u32::try_from(x).map_err(|_| Error::Computation(format!("a picture of side {x} is too large")))
+    };
+    let mut bytes = vec![];
+    let mut encoder = png::Encoder::new(&mut bytes, side(width)?, side(height)?);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::High);
+    match palette {
+        Some(palette) => {
+            encoder.set_color(png::ColorType::Indexed);
+            encoder.set_palette(palette);
+        }
+        None => encoder.set_color(png::ColorType::Rgb),
+    }
+    let mut writer = encoder.write_header().map_err(failed)?;
+    writer.write_image_data(pixels).map_err(failed)?;
+    writer.finish().map_err(failed)?;
+    Ok(bytes)
+}
+
+fn element((width, height): (usize, usize), alt: &str, png: &[u8]) -> String {
+    format!(
+        r#"<img class="px" width="{width}" height="{height}" alt="{}" src="data:image/png;base64,{}">"#,
+        escape(alt),
+        base64(png)
+    )
+}
+
+/// A picture of all colours, such as three bands of a scene.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Photo {
+    width: usize,
+    height: usize,
+    /// Red, green and blue of one pixel after the other.
+    pixels: Vec<u8>,
+}
+
+impl Photo {
+    /// Three numbers for each pixel; each colour goes from its 2nd to its 98th percentile. The longer side is at most
+    /// `side`: every so many pixels one is taken.
+    pub fn new(values: &[f64], shape: ImageShape, side: usize) -> Result<Photo> {
+        shape.check(values.len() / 3)?;
+        let range = |colour: usize| {
+            let mut sorted: Vec<f64> =
+                values.iter().skip(colour).step_by(3).copied().filter(|x| x.is_finite()).collect();
+            sorted.sort_by(f64::total_cmp);
+            let at = |share: f64| sorted.get((share * sorted.len() as f64) as usize).copied().unwrap_or(0.0);
+            (at(0.02), at(0.98))
+        };
+        let ranges = [range(0), range(1), range(2)];
+        let step = shape.width.max(shape.height).div_ceil(side.max(1)).max(1);
+        let mut pixels = vec![];
+        for row in (0..shape.height).step_by(step) {
+            for column in (0..shape.width).step_by(step) {
+                let pixel = shape.pixel(row, column);
+                pixels.extend(ranges.iter().enumerate().map(|(c, (low, high))| {
+                    let share = (values[3 * pixel + c] - low) / (high - low);
+                    if share.is_finite() { (255.0 * share.clamp(0.0, 1.0)).round() as u8 } else { 0 }
+                }));
+            }
+        }
+        Ok(Photo { width: shape.width.div_ceil(step), height: shape.height.div_ceil(step), pixels })
+    }
+
+    /// As a PNG file.
+    pub fn png(&self) -> Result<Vec<u8>> {
+        encoded((self.width, self.height), None, &self.pixels)
+    }
+
+    /// As an `img` element that holds the whole picture. `alt` says what it shows.
+    pub fn img(&self, alt: &str) -> Result<String> {
+        Ok(element((self.width, self.height), alt, &self.png()?))
     }
 }
 
@@ -113,6 +172,18 @@ pub fn heat(values: &[f64], shape: ImageShape) -> Result<Picture> {
     scaled(values, shape, sequential)
 }
 
+/// Values from 0 to `high`, what is more like it, in the same colours; what is not finite is grey.
+pub fn heat_within(values: &[f64], shape: ImageShape, high: f64) -> Result<Picture> {
+    shape.check(values.len())?;
+    let mut palette: Vec<Rgb> = (0..255).map(|i| sequential(f64::from(i) / 254.0)).collect();
+    palette.push(NOWHERE);
+    Ok(Picture::from_fn(shape, palette, |p| match values[p] {
+        x if !x.is_finite() => 255,
+        x if high > 0.0 => (x / high * 254.0).round().clamp(0.0, 254.0) as u8,
+        _ => 0,
+    }))
+}
+
 fn scaled(values: &[f64], shape: ImageShape, colour: impl Fn(f64) -> Rgb) -> Result<Picture> {
     shape.check(values.len())?;
     let finite = || values.iter().copied().filter(|x| x.is_finite());
@@ -136,8 +207,22 @@ pub struct Row {
     pub maps: Vec<(String, Picture)>,
 }
 
-/// One row of pictures for each thing compared, as HTML.
+/// The pictures of things compared as HTML: a row for each, or beside each other where each has one.
 pub fn rows_of_maps(rows: &[Row]) -> Result<String> {
+    if rows.iter().all(|row| row.maps.len() == 1) {
+        let mut out = String::from(r#"<div class="small-maps">"#);
+        for row in rows {
+            for (title, picture) in &row.maps {
+                out += &format!(
+                    r#"<figure>{}<figcaption><b>{}</b><small>{}</small></figcaption></figure>"#,
+                    picture.img(&format!("{}: {title}", row.name))?,
+                    escape(&row.name),
+                    escape(&row.note)
+                );
+            }
+        }
+        return Ok(out + "</div>");
+    }
     let mut out = String::from(r#"<div class="maprows">"#);
     for row in rows {
         out += &format!(
@@ -250,6 +335,22 @@ mod tests {
     }
 
     #[test]
+    fn a_photo_stretches_each_colour_and_a_scale_has_an_end() {
+        let shape = ImageShape { height: 1, width: 100, scan: Scan::Rows };
+        let values: Vec<f64> = (0..100).flat_map(|p| [f64::from(p), 7.0, 1e9 * f64::from(100 - p)]).collect();
+        let photo = Photo::new(&values, shape, 100).unwrap();
+        let (width, height, pixels) = decode(&photo.png().unwrap());
+        assert_eq!((width, height), (100, 1));
+        assert_eq!(pixels[..3], [0, 0, 255]);
+        assert_eq!(pixels[297..], [255, 0, 0]);
+        assert!((120..136).contains(&pixels[150]) && pixels[151] == 0);
+        assert_eq!(Photo::new(&values, shape, 30).unwrap().width, 25);
+        let shape = ImageShape { height: 1, width: 4, scan: Scan::Rows };
+        let map = heat_within(&[0.0, 1.0, 5.0, f64::NAN], shape, 2.0).unwrap();
+        assert_eq!(map.pixels, [0, 127, 254, 255]);
+    }
+
+    #[test]
     fn base64_is_that_of_the_rfc() {
         for (plain, text) in
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
@@ -261,13 +362,16 @@ mod tests {
     #[test]
     fn names_in_rows_of_maps_are_escaped() {
         let shape = ImageShape { height: 1, width: 1, scan: Scan::Rows };
-        let maps = vec![("<b>".to_string(), gray(&[1.0], shape).unwrap())];
-        let rows = [Row { name: "\"x\"".into(), note: "a & b".into(), maps }];
+        let map = ("<b>".to_string(), gray(&[1.0], shape).unwrap());
+        let rows = [Row { name: "\"x\"".into(), note: "a & b".into(), maps: vec![map.clone()] }];
+        let beside = rows_of_maps(&rows).unwrap();
+        assert!(beside.contains("<b>&quot;x&quot;</b><small>a &amp; b</small>"), "{beside}");
+        let rows = [Row { maps: vec![map.clone(), map], ..rows[0].clone() }];
         let html = rows_of_maps(&rows).unwrap();
         assert!(html.contains(r#"<b>&quot;x&quot;</b><span>a &amp; b</span>"#), "{html}");
         assert!(html.contains(r#"title="&lt;b&gt;""#) && !html.contains("<b><"));
         let file = rows_file(&rows, 40.0).unwrap();
         assert!(file.contains("<title>&lt;b&gt;</title>") && file.contains("a &amp; b"), "{file}");
-        assert_eq!(file.matches("<image").count(), 1);
+        assert_eq!(file.matches("<image").count(), 2);
     }
 }

@@ -5,7 +5,7 @@ use crate::evaluate;
 use crate::findings::Findings;
 use crate::generate::{Generator, Swimmer, Synthetic, Telescope};
 use crate::image::Scan;
-use crate::matrix::{Dense, Matrix, open};
+use crate::matrix::{Dense, Mat, Matrix, open};
 use crate::pipeline::cluster;
 
 fn outcome(matrix: &Matrix, job: &Job) -> Outcome {
@@ -46,7 +46,7 @@ fn a_bare_report_has_only_what_can_be_said() {
     let outcome = outcome(&made.matrix, &job);
     let findings = Findings::new(&*data, &outcome.solution).unwrap().with_points(&*data).unwrap();
     let page = html(&Report::new("bare", &findings, &job, &outcome)).unwrap();
-    assert_eq!(ids(&page), ["clusters", "features", "convergence", "margins", "made"]);
+    assert_eq!(ids(&page), ["clusters", "features", "markers", "points", "sure", "convergence", "made"]);
     balanced(&page);
     assert!(!page.contains("<img") && !page.contains("NaN") && !page.contains("undefined"));
     assert!(page.contains("450 points") && page.contains("at most"));
@@ -64,7 +64,9 @@ fn runs_and_a_truth_bring_their_sections() {
     let findings = Findings::new(&*data, &outcome.solution).unwrap().with_points(&*data).unwrap();
     let report = Report { truth: Some(truth), ..Report::new("runs", &findings, &job, &outcome) };
     let page = html(&report).unwrap();
-    assert_eq!(ids(&page), ["clusters", "features", "convergence", "runs", "truth", "margins", "made"]);
+    let expected =
+        ["clusters", "features", "markers", "points", "sure", "truth", "runs", "convergence", "made"];
+    assert_eq!(ids(&page), expected);
     balanced(&page);
     assert!(page.contains(r#"<select id="run">"#) && page.matches("<tr data-key=").count() == 5);
     assert!(page.contains("A lower error is not always a higher accuracy"));
@@ -78,17 +80,26 @@ fn a_cube_has_maps_and_spectra_and_a_collection_parts() {
     let job = Job::new("em-onmf", 8).unwrap();
     let result = outcome(&telescope.matrix, &job);
     let scores = evaluate::scores(&result.solution.labels, &telescope.truth).unwrap();
-    let findings = Findings::new(&*data, &result.solution).unwrap().with_points(&*data).unwrap();
+    let image = telescope.image.unwrap();
+    let findings = Findings::new(&*data, &result.solution).unwrap().with_scene(&*data, image, None).unwrap();
+    // The true spectra are those of the clusters in another order and unit.
+    let turned = Mat::from_fn(result.solution.u.rows, 8, |f, i| 7.0 * result.solution.directions[(f, 7 - i)]);
     let report = Report {
         image: telescope.image,
         features: Features::Bands,
+        endmembers: Some(&turned),
         truth: Some(Truth { labels: &telescope.truth, classes: &telescope.classes, scores: &scores }),
         ..Report::new("telescope", &findings, &job, &result)
     };
     let page = html(&report).unwrap();
-    assert_eq!(ids(&page), ["clusters", "map", "spectra", "convergence", "truth", "margins", "made"]);
+    assert_eq!(ids(&page), ["map", "spectra", "clusters", "points", "sure", "truth", "convergence", "made"]);
     balanced(&page);
-    assert_eq!(page.matches("<img").count(), 2 + 8);
+    // The scene, the map, the truth, a map for each cluster, margins and errors.
+    assert_eq!(page.matches("<img").count(), 3 + 8 + 2);
+    assert!(page.contains(r#"id="pixel""#) && page.contains("as red, green and blue"));
+    for i in 0..8 {
+        assert!(page.contains(&format!("true spectrum {}, 0.0° from {i}", 7 - i)), "{i}");
+    }
     assert!(page.contains("no cluster (zero)"));
     let names: Vec<String> = pictures(&report).unwrap().into_iter().map(|p| p.0).collect();
     assert_eq!(names[..3], ["segmentation.png", "truth.png", "strengths-0.png"]);
@@ -105,7 +116,7 @@ fn a_cube_has_maps_and_spectra_and_a_collection_parts() {
         ..Report::new("swimmer", &findings, &job, &result)
     };
     let page = html(&report).unwrap();
-    assert_eq!(ids(&page), ["clusters", "map", "convergence", "margins", "made"]);
+    assert_eq!(ids(&page), ["map", "clusters", "points", "sure", "convergence", "made"]);
     assert_eq!(page.matches("<img").count(), 1 + 17);
     assert_eq!(pictures(&report).unwrap()[1].0, "strengths-00.png");
 }
@@ -120,7 +131,7 @@ fn pictures_as_points_have_their_directions_shown_as_pictures() {
     let findings = Findings::new(&*data, &result.solution).unwrap().with_points(&*data).unwrap();
     let report = Report { feature_image: swimmer.image, ..Report::new("images", &findings, &job, &result) };
     let page = html(&report).unwrap();
-    assert_eq!(ids(&page), ["clusters", "parts", "features", "convergence", "margins", "made"]);
+    assert_eq!(ids(&page), ["parts", "clusters", "features", "points", "sure", "convergence", "made"]);
     balanced(&page);
     // A direction and five typical pictures each.
     assert_eq!(page.matches("<img").count(), 4 * 6);
@@ -156,6 +167,7 @@ fn whatever_users_name_things_stays_text() {
         names: Some(&named),
         image: Some(ImageShape { height: 2, width: 3, scan: Scan::Rows }),
         truth: Some(Truth { labels: &truth, classes: &named[..2], scores: &scores }),
+        excerpts: Some(&named),
         ..Report::new(evil, &findings, &job, &result)
     };
     let page = html(&report).unwrap();
@@ -201,6 +213,8 @@ fn lists_of_a_wrong_length_are_refused() {
     );
     assert!(html(&Report { vocabulary: Some(&five), ..report() }).is_err());
     assert!(html(&Report { wavelengths: Some(&[1.0]), ..report() }).is_err());
+    assert!(html(&Report { excerpts: Some(&five), ..report() }).is_err());
+    assert!(html(&Report { endmembers: Some(&Mat::zeros(3, 2)), ..report() }).is_err());
     let shape = ImageShape { height: 2, width: 2, scan: Scan::Rows };
     assert!(html(&Report { image: Some(shape), ..report() }).is_err());
     assert!(pictures(&Report { feature_image: Some(shape), ..report() }).is_err());
@@ -215,5 +229,56 @@ fn one_cluster_and_exact_data_are_reported_plainly() {
     let findings = Findings::new(&*data, &result.solution).unwrap().with_points(&*data).unwrap();
     let page = html(&Report::new("exact", &findings, &job, &result)).unwrap();
     assert!(page.contains("explain the data exactly") && page.contains("1 point without any nonzero entry"));
-    assert!(!page.contains(r#"id="margins""#) && !page.contains("NaN"));
+    assert!(!page.contains("The least certain") && !page.contains("NaN"));
+}
+
+#[test]
+fn texts_are_named_by_their_words_and_quoted() {
+    let matrix = crossed(6);
+    let data = open(&matrix, None).unwrap();
+    let job = Job::new("em-onmf", 2).unwrap();
+    let result = outcome(&matrix, &job);
+    let findings = Findings::new(&*data, &result.solution).unwrap();
+    let vocabulary = ["ship".to_string(), "court".to_string()];
+    let excerpts: Vec<String> = (0..6).map(|j| format!("The text number {j} is about <b>it</b>.")).collect();
+    let report = Report {
+        called: Some(Called::TEXTS),
+        vocabulary: Some(&vocabulary),
+        excerpts: Some(&excerpts),
+        ..Report::new("letters", &findings, &job, &result)
+    };
+    let page = html(&report).unwrap();
+    balanced(&page);
+    assert!(page.contains("<h1>letters: 6 texts in 2 clusters</h1>"));
+    // The first thing said: each cluster by the word that sets it apart, and its share.
+    let lead = page.split(r#"<p class="answer">"#).nth(1).unwrap().split("</p>").next().unwrap();
+    assert!(lead.contains("<b>ship</b> (50.0 %)") && lead.contains("<b>court</b> (50.0 %)"), "{lead}");
+    assert!(page.contains("share of the texts") && page.contains("share of the energy"));
+    assert!(page.contains("The text number 0 is about &lt;b&gt;it"));
+    assert!(!page.contains("<b>it</b>"));
+}
+
+#[test]
+fn a_scene_of_a_hundred_thousand_pixels_stays_under_five_megabytes() {
+    let shape = ImageShape { height: 300, width: 334, scan: Scan::Rows };
+    let (n, m) = (shape.pixels(), 100);
+    let values: Vec<f32> = (0..n * m)
+        .map(|i| {
+            let (pixel, band, noise) = (i / m, i % m, (i * 7919 % 997) as f32 / 997.0);
+            let kind = (pixel / 20) % 4;
+            1.0 + noise + if band / 25 == kind { 8.0 } else { 0.0 }
+        })
+        .collect();
+    let matrix = Matrix::DenseF32(Dense::new(n, m, values).unwrap());
+    let data = open(&matrix, None).unwrap();
+    let job = Job::new("em-onmf", 4).unwrap();
+    let result = outcome(&matrix, &job);
+    let findings = Findings::new(&*data, &result.solution).unwrap().with_scene(&*data, shape, None).unwrap();
+    let report = Report {
+        image: Some(shape),
+        features: Features::Bands,
+        ..Report::new("large", &findings, &job, &result)
+    };
+    let page = html(&report).unwrap();
+    assert!(page.len() < 5_000_000, "{}", page.len());
 }

@@ -34,6 +34,34 @@ pub(super) fn feature(report: &Report, f: usize) -> String {
     }
 }
 
+/// Whether features are listed one by one.
+pub(super) fn named(report: &Report) -> bool {
+    report.features == Features::Named && report.feature_image.is_none()
+}
+
+/// A cluster by its number and what is known of it: the words that set it apart, or the class that matches it.
+pub(super) fn cluster(report: &Report, i: usize) -> String {
+    match about(report, i) {
+        Some(about) => format!("{i}: {about}"),
+        None => format!("cluster {i}"),
+    }
+}
+
+/// What a cluster is called by: the features that set it apart, else the class that matches it.
+fn about(report: &Report, i: usize) -> Option<String> {
+    const TOLD: usize = 3;
+    if named(report) && report.vocabulary.is_some() {
+        let markers = report.findings.clusters.get(i)?.markers.iter();
+        let told: Vec<String> =
+            markers.take(TOLD).map(|m| shortened(&feature(report, m.feature), 20)).collect();
+        return (!told.is_empty()).then(|| told.join(", "));
+    }
+    let class = report.truth?.classes.get(report.matching()[i]?)?;
+    // A number would be taken for that of a cluster.
+    let plain = class.parse::<f64>().is_err();
+    Some(if plain { shortened(class, 30) } else { format!("class {class}") })
+}
+
 /// The name of a point.
 pub(super) fn point(report: &Report, j: usize) -> String {
     match (report.names, report.image) {
@@ -59,26 +87,17 @@ pub(super) fn stage(name: &str) -> String {
     }
 }
 
-/// What was run on what, and how good the answer is: the first thing on the page.
-pub(super) fn lead(report: &Report) -> String {
-    let (shape, outcome, certificate) = (report.findings.shape, report.outcome, &report.outcome.certificate);
+/// What it is, in a line.
+pub(super) fn title(report: &Report) -> String {
     let (one, many) = points(report);
-    let (feature, features) = features(report);
-    let sparse = shape.nonzeros < shape.points.saturating_mul(shape.features);
-    let entries = if sparse { format!(", {} nonzeros", count(shape.nonzeros)) } else { String::new() };
-    let runs = match outcome.runs.len() {
-        1 => String::new(),
-        n => format!(", the best of {n} runs,"),
-    };
-    let mut text = format!(
-        r#"<p class="answer"><b>{}</b>{runs} put the {} ({}{entries}) into <b>{}</b> with a relative error of <b>{}</b>.</p>"#,
-        escape(&method(report)),
-        counted(shape.points, one, many),
-        counted(shape.features, feature, features),
-        counted(report.job.k, "cluster", "clusters"),
-        error(certificate.relative_error),
-    );
-    text += &format!("<p>{}</p>", self::certificate(report));
+    let (name, n, k) = (shortened(report.title, 160), report.findings.shape.points, report.job.k);
+    format!("{name}: {} in {}", counted(n, one, many), counted(k, "cluster", "clusters"))
+}
+
+/// The clusters, and how sure they are: the first thing on the page.
+pub(super) fn lead(report: &Report) -> String {
+    let mut text = format!(r#"<p class="answer">{}</p><p>{}</p>"#, clusters(report), sure(report));
+    let outcome = report.outcome;
     if outcome.stop() == Stop::Cancelled {
         text += r#"<p class="warn"><b>The run was interrupted.</b> This is the best answer up to then, finished and certified like any other.</p>"#;
     } else if outcome.stop() == Stop::MaxIterations {
@@ -87,8 +106,85 @@ pub(super) fn lead(report: &Report) -> String {
     text
 }
 
+/// What the clusters are, the largest first.
+fn clusters(report: &Report) -> String {
+    const TOLD: usize = 6;
+    let (_, many) = points(report);
+    let sizes = &report.outcome.solution.sizes;
+    let share = |i: usize| percent(sizes[i] as f64 / report.labels().len().max(1) as f64);
+    let mut order: Vec<usize> = (0..report.job.k).collect();
+    order.sort_by_key(|&i| std::cmp::Reverse(sizes[i]));
+    let told: Vec<String> = order
+        .iter()
+        .take(TOLD)
+        .filter_map(|&i| Some(format!("<b>{}</b> ({})", escape(&about(report, i)?), share(i))))
+        .collect();
+    if report.job.k == 1 {
+        return format!("All {many} in one cluster.");
+    }
+    if told.is_empty() {
+        let (first, last) = (order[0], order[order.len() - 1]);
+        return format!(
+            "The largest of the {} clusters has {} of the {many}, the smallest {}.",
+            order.len(),
+            share(first),
+            share(last)
+        );
+    }
+    let more = match order.len() - told.len() {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    format!("{}{more}; shares of the {many} in brackets.", told.join(", "))
+}
+
+/// How far the answer can be trusted, in a few words; [`certificate`] says it in full.
+fn sure(report: &Report) -> String {
+    let (certificate, (_, many)) = (&report.outcome.certificate, points(report));
+    let error = certificate.relative_error;
+    let energy = percent((1.0 - error * error).clamp(0.0, 1.0));
+    let mut text = format!("The clusters explain {energy} of the data");
+    text += &match certificate.at_most_above_best() {
+        _ if error < 1e-7 => ", all of it to rounding".to_string(),
+        Some(above) if above < 5e-5 => ", as much as any partition can".into(),
+        Some(above) if above < 1.0 => {
+            format!("; their error is <b>at most {} above the best possible</b>", percent(above))
+        }
+        _ => String::new(),
+    };
+    if let Some(share) = super::certainty::between(report) {
+        text += &format!(". {} of the {many} lie between two clusters", percent(share));
+    }
+    if let Some(truth) = report.truth {
+        text += &format!(". <b>{}</b> are where the given classes have them", percent(truth.scores.accuracy));
+    }
+    text + "."
+}
+
+/// What was run on what, and what it reached.
+pub(super) fn reached(report: &Report) -> String {
+    let (shape, outcome) = (report.findings.shape, report.outcome);
+    let (one, many) = points(report);
+    let (feature, features) = features(report);
+    let sparse = shape.nonzeros < shape.points.saturating_mul(shape.features);
+    let entries = if sparse { format!(", {} nonzeros", count(shape.nonzeros)) } else { String::new() };
+    let runs = match outcome.runs.len() {
+        1 => String::new(),
+        n => format!(", the best of {n} runs,"),
+    };
+    format!(
+        "<b>{}</b>{runs} put the {} ({}{entries}) into {} with a relative error of <b>{}</b>. {}",
+        escape(&method(report)),
+        counted(shape.points, one, many),
+        counted(shape.features, feature, features),
+        counted(report.job.k, "cluster", "clusters"),
+        error(outcome.certificate.relative_error),
+        certificate(report)
+    )
+}
+
 /// The certificate in words.
-pub(super) fn certificate(report: &Report) -> String {
+fn certificate(report: &Report) -> String {
     let (c, k) = (&report.outcome.certificate, report.job.k);
     let (error, bound) = (c.relative_error, c.lower_bound);
     let energy = percent((1.0 - error * error).clamp(0.0, 1.0));

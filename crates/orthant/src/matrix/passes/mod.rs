@@ -38,7 +38,7 @@ passes! {
     soften: Soften;
     moves: Moves;
     information: Information;
-    residual: Residual, Strengths, Squares;
+    residual: Residual, Misfits, Strengths, Squares;
     group: Shares, Group;
     points_side: Directions, Own;
     exact: ExactScores;

@@ -155,6 +155,53 @@ impl Pass for Strengths {
     }
 }
 
+/// Tells `‖mⱼ − uv‖/‖mⱼ‖` of each point with its own direction; NaN without a cluster or of a zero point.
+#[derive(Debug, Clone)]
+pub struct Misfits {
+    /// Its directions and their norms.
+    of: Residual,
+}
+bytes_of!(Misfits { of });
+
+impl Misfits {
+    /// For directions, features × k.
+    pub fn new(u: &Mat, run: usize) -> Self {
+        Misfits { of: Residual::new(u, run) }
+    }
+}
+
+impl Pass for Misfits {
+    const NAME: &'static str = "misfits";
+    type Part = Each<f64>;
+
+    fn empty(&self) -> Each<f64> {
+        Each(vec![])
+    }
+
+    fn slots(&self) -> Vec<Use> {
+        self.of.slots()
+    }
+
+    fn cost(&self, shape: &Shape) -> usize {
+        self.of.cost(shape)
+    }
+
+    fn strip(&self, strip: &mut Strip, arrays: &mut [ArrayMut], misfits: &mut Each<f64>) -> Result<()> {
+        let Residual { directions, norms2, .. } = &self.of;
+        for (p, &label) in arrays[0].labels().iter().enumerate() {
+            let (norm2, i) = (strip.norm2(p), column(label, 0) as usize);
+            if i >= directions.rows || norm2 <= 0.0 {
+                misfits.0.push(f64::NAN);
+                continue;
+            }
+            let direction = directions.row(i);
+            let v = strip.dot(p, direction).max(0.0);
+            misfits.0.push((strip.residual2(p, direction, norms2[i], v) / norm2).max(0.0).sqrt());
+        }
+        Ok(())
+    }
+}
+
 /// Tells `Σ wⱼvⱼ²` over each cluster of a run, for given numbers of all points.
 #[derive(Debug, Clone)]
 pub struct Squares {

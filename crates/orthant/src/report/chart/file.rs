@@ -8,7 +8,7 @@ use crate::report::page::escape;
 const STYLE: &str = "text{font:13px sans-serif;fill:#444}.grid{stroke:#dfe2e6}.tick,.base{stroke:#555;fill:none}\
     .mark path{stroke:#555;stroke-dasharray:3 3;fill:none}.level path{stroke:#00714f;stroke-dasharray:6 4;fill:none}\
     .line{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}.line.none{stroke:none}\
-    .error{fill:none;stroke:currentColor;stroke-width:1.2}.marker{fill:currentColor;stroke:#fff}.faint{opacity:.3}";
+    .density path{fill:currentColor}.error{fill:none;stroke:currentColor;stroke-width:1.2}.marker{fill:currentColor;stroke:#fff}.faint{opacity:.3}";
 /// Height of a line of the legend.
 const ENTRY: f64 = 20.0;
 /// Three names stand beside each other unless one is longer than this.

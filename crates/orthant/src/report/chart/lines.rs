@@ -10,6 +10,8 @@ use crate::report::page::escape;
 pub enum Line {
     /// Not at all: a scatter plot.
     None,
+    /// Not at all, and so many that they are not told apart: the darker a place, the more of them.
+    Density,
     /// By a continuous line.
     #[default]
     Solid,
@@ -228,8 +230,12 @@ pub fn lines(chart: &Lines) -> String {
             );
         }
     }
+    // Clouds lie behind everything.
+    for series in chart.series.iter().filter(|s| s.line == Line::Density) {
+        svg += &density(series, &x, &y);
+    }
     let each = (MOST_POINTS / chart.series.len().max(1)).clamp(8, MOST_IN_A_SERIES);
-    for series in &chart.series {
+    for series in chart.series.iter().filter(|s| s.line != Line::Density) {
         svg += &drawn(series, &x, &y, each);
     }
     svg += r#"<g class="cursor" aria-hidden="true"></g></svg>"#;
@@ -316,16 +322,42 @@ fn drawn(series: &Series, x: &Scale, y: &Scale, most: usize) -> String {
     out + "</g>"
 }
 
+/// How many points lie in each of many small squares, as shades.
+fn density(series: &Series, x: &Scale, y: &Scale) -> String {
+    const CELL: f64 = 6.0;
+    const SHADES: usize = 6;
+    let mut cells = std::collections::BTreeMap::new();
+    for (a, b) in &series.points {
+        let (Some(px), Some(py)) = (x.place(*a), y.place(*b)) else { continue };
+        *cells.entry(((px / CELL) as i64, (py / CELL) as i64)).or_insert(0usize) += 1;
+    }
+    let most = cells.values().copied().max().unwrap_or(1) as f64;
+    let mut paths = vec![String::new(); SHADES];
+    for ((column, row), n) in cells {
+        // Few and many differ by factors.
+        let share = (1.0 + n as f64).ln() / (1.0 + most).ln();
+        let shade = ((share * SHADES as f64).ceil() as usize).clamp(1, SHADES) - 1;
+        paths[shade] += &format!("M{} {}h{CELL}v{CELL}h-{CELL}z", column * CELL as i64, row * CELL as i64);
+    }
+    let colour = series.colour.map_or("currentColor".to_string(), css);
+    let mut out = format!(r#"<g class="density" style="--c:{colour}">"#);
+    for (shade, path) in paths.iter().enumerate().filter(|(_, path)| !path.is_empty()) {
+        out += &format!(r#"<path opacity="{:.2}" d="{path}"/>"#, (shade + 1) as f64 / SHADES as f64);
+    }
+    out + "</g>"
+}
+
 pub(super) fn dash(line: Line) -> &'static str {
     match line {
         Line::Dashed => r#" stroke-dasharray="7 5""#,
         Line::Dotted => r#" stroke-dasharray="2 4""#,
-        Line::None | Line::Solid => "",
+        Line::None | Line::Density | Line::Solid => "",
     }
 }
 
 fn legend(chart: &Lines) -> String {
-    let named: Vec<&Series> = chart.series.iter().filter(|s| !s.name.is_empty() && !s.faint).collect();
+    let named: Vec<&Series> =
+        chart.series.iter().filter(|s| !s.name.is_empty() && !s.faint && s.line != Line::Density).collect();
     let mut out = format!(r#"<p class="ylabel">{}</p>"#, escape(&chart.y.label));
     if named.len() < 2 {
         return out;
@@ -385,6 +417,19 @@ mod tests {
         assert!(!html.contains("<&") && html.contains("&lt;&amp;&quot;&gt;"));
         assert!(html.contains(r#"class="error""#) && html.contains(r#"class="marker""#));
         assert!(html.contains(r#"class="legend""#) && html.contains("tabindex"));
+    }
+
+    #[test]
+    fn of_many_points_the_dense_core_is_the_darkest() {
+        let mut points = vec![(5.0, 5.0); 1000];
+        points.extend((0..10).map(|i| (f64::from(i), f64::from(9 - i))));
+        let series = vec![Series { points, line: Line::Density, ..Series::default() }];
+        let html = lines(&Lines { series, ..Lines::default() });
+        let paths: Vec<&str> = html.split("<path opacity=\"").skip(1).collect();
+        // Ten squares of one point each, one of a thousand.
+        assert_eq!(paths.len(), 2, "{html}");
+        assert!(paths[0].starts_with("0.1") && paths[0].matches('z').count() == 10);
+        assert!(paths[1].starts_with("1.00") && paths[1].matches('z').count() == 1);
     }
 
     #[test]

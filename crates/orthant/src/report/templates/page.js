@@ -111,26 +111,93 @@
     });
   }
 
-  // Maps: what is under the pointer, read from the picture itself.
-  for (const img of document.querySelectorAll('img[data-names]')) {
-    const names = JSON.parse(img.dataset.names);
-    let pixels = null;
-    img.addEventListener('pointermove', e => {
-      if (!pixels) {
-        const canvas = Object.assign(document.createElement('canvas'), { width: img.naturalWidth, height: img.naturalHeight });
-        const context = canvas.getContext('2d', { willReadFrequently: true });
-        context.drawImage(img, 0, 0);
-        pixels = context.getImageData(0, 0, canvas.width, canvas.height).data;
+  // Maps: what is under the pointer, read from the picture of the clusters itself, and its spectrum.
+  const panel = document.getElementById('pixel');
+  const spectrum = panel && (() => {
+    const list = key => panel.dataset[key].split(' ').map(Number);
+    const bytes = atob(panel.dataset.spectra), xs = list('xs'), peaks = list('peaks'), labels = list('labels');
+    const step = +panel.dataset.step, columns = +panel.dataset.columns, names = panel.dataset.names.split('\n');
+    const curves = panel.dataset.curves.split(',').map(text => text.split(' ').map(Number)), colours = panel.dataset.colours.split(' ');
+    const svg = panel.querySelector('svg'), caption = panel.querySelector('figcaption');
+    const [left, right, top, bottom] = [60, 624, 12, 200], low = Math.min(...xs), span = Math.max(...xs) - low || 1;
+    return (row, column) => {
+      const at = Math.floor(row / step) * columns + Math.floor(column / step), n = xs.length;
+      if (!(at < peaks.length)) return;
+      const own = xs.map((_, f) => bytes.charCodeAt(at * n + f) / 255 * peaks[at]), label = labels[at];
+      const u = label < 0 ? [] : curves[label];
+      const dot = (a, b) => a.reduce((sum, x, f) => sum + x * b[f], 0);
+      const fitted = u.map(x => x * dot(own, u) / (dot(u, u) || 1));
+      const most = Math.max(...own, ...fitted) || 1;
+      const path = y => y.map((v, f) => (f ? 'L' : 'M') + (left + (xs[f] - low) / span * (right - left)).toFixed(1) + ' ' + (bottom - v / most * (bottom - top)).toFixed(1)).join('');
+      const ticks = [0, .5, 1].map(t => `<text x="${left - 8}" y="${bottom - t * (bottom - top) + 4}" text-anchor="end">${+(t * most).toPrecision(3)}</text><path class="grid" d="M${left} ${bottom - t * (bottom - top)}H${right}"/>`
+        + `<text x="${left + t * (right - left)}" y="${bottom + 20}" text-anchor="middle">${+(low + t * span).toPrecision(4)}</text>`).join('');
+      svg.innerHTML = ticks + `<text x="${(left + right) / 2}" y="244" text-anchor="middle">${panel.dataset.x}</text>`
+        + (u.length ? `<path class="of" style="--c:${colours[label]}" d="${path(fitted)}"/>` : '') + `<path class="own" d="${path(own)}"/>`;
+      const middle = (x, size) => Math.min(Math.floor(x / step) * step + (step >> 1), size - 1);
+      caption.textContent = `Row ${middle(row, +panel.dataset.height)}, column ${middle(column, +panel.dataset.width)}: the pixel (line)` + (u.length ? ` and its cluster, ${names[label]} (dashed). Move over a map for others.` : ', in no cluster.');
+    };
+  })();
+  if (spectrum) { panel.hidden = false; spectrum(panel.dataset.height >> 1, panel.dataset.width >> 1); }
+  const main = document.querySelector('img[data-names]');
+  const buffers = new Map();
+  const pixels = img => {
+    if (!buffers.has(img)) {
+      const canvas = Object.assign(document.createElement('canvas'), { width: img.naturalWidth, height: img.naturalHeight });
+      const context = canvas.getContext('2d', { willReadFrequently: true });
+      context.drawImage(img, 0, 0);
+      buffers.set(img, context.getImageData(0, 0, canvas.width, canvas.height).data);
+    }
+    return buffers.get(img);
+  };
+  for (const img of document.querySelectorAll('img[data-step]')) {
+    const named = img.dataset.names ? img : main, names = named ? JSON.parse(named.dataset.names) : {};
+    const step = +img.dataset.step, other = named ? +named.dataset.step : 1;
+    const look = e => {
+      const box = img.getBoundingClientRect();
+      const within = (at, start, size, count) => Math.max(0, Math.min(count - 1, Math.floor((at - start) / size * count))) * step;
+      const column = within(e.clientX, box.left, box.width, img.naturalWidth), row = within(e.clientY, box.top, box.height, img.naturalHeight);
+      let name = '';
+      if (named) {
+        const p = 4 * (Math.floor(row / other) * named.naturalWidth + Math.floor(column / other)), all = pixels(named);
+        name = names['#' + [0, 1, 2].map(c => all[p + c].toString(16).padStart(2, '0')).join('')] || '';
       }
-      const box = img.getBoundingClientRect(), step = +img.dataset.step || 1;
-      const column = Math.min(img.naturalWidth - 1, Math.floor((e.clientX - box.left) / box.width * img.naturalWidth));
-      const row = Math.min(img.naturalHeight - 1, Math.floor((e.clientY - box.top) / box.height * img.naturalHeight));
-      const p = 4 * (row * img.naturalWidth + column);
-      const colour = '#' + [0, 1, 2].map(c => pixels[p + c].toString(16).padStart(2, '0')).join('');
       e.stopPropagation();
-      show(`row ${row * step}, column ${column * step}\n${names[colour] || ''}`, e.clientX, e.clientY);
-    });
+      show(`row ${row}, column ${column}\n${name}`, e.clientX, e.clientY);
+      if (spectrum) spectrum(row, column);
+    };
+    img.addEventListener('pointermove', look);
+    img.addEventListener('pointerdown', look);
     img.addEventListener('pointerleave', hide);
+  }
+
+  // Points on a map: the nearest one, its name and its cluster; a click leads to the cluster.
+  for (const svg of document.querySelectorAll('svg.cloud')) {
+    const view = svg.viewBox.baseVal, layer = svg.querySelector('.cursor');
+    const groups = [...svg.querySelectorAll('.dots')];
+    const all = groups.flatMap(g => {
+      const names = g.dataset.points.split('\n');
+      return [...g.querySelector('path').getAttribute('d').matchAll(/M([\d.-]+) ([\d.-]+)/g)].map(([, x, y], i) => ({ g, x: +x, y: +y, name: names[i] }));
+    });
+    const nearest = e => {
+      const box = svg.getBoundingClientRect(), k = view.width / box.width, x = (e.clientX - box.left) * k, y = (e.clientY - box.top) * k;
+      let best = null;
+      for (const p of all) { const d = Math.hypot(p.x - x, p.y - y); if (d < 22 && (!best || d < best.d)) best = { ...p, d }; }
+      return best;
+    };
+    const leave = () => { layer.innerHTML = ''; groups.forEach(g => g.classList.remove('dim')); hide(); };
+    svg.addEventListener('pointermove', e => {
+      e.stopPropagation();
+      const p = nearest(e);
+      if (!p) return leave();
+      layer.innerHTML = `<circle cx="${p.x}" cy="${p.y}" r="7" style="fill:none;stroke:currentColor"/>`;
+      groups.forEach(g => g.classList.toggle('dim', g !== p.g));
+      show(p.name + '\n' + p.g.dataset.name, e.clientX, e.clientY);
+    });
+    svg.addEventListener('pointerleave', leave);
+    svg.addEventListener('click', e => {
+      const p = nearest(e), target = p && (document.getElementById(p.g.dataset.link) || document.getElementById('clusters'));
+      if (target) target.scrollIntoView({ block: 'center' });
+    });
   }
 
   // One of several runs, brought to the front of every chart.

@@ -2,11 +2,18 @@
 //! points, how sure each point is of its cluster, and where it would go otherwise. Reports, summaries and lists of
 //! labels are made of it, and look at no data.
 
+mod places;
+mod scene;
+
 use std::collections::HashMap;
+
+pub use places::Place;
+pub use scene::Scene;
 
 use crate::error::{Error, Result};
 use crate::finish::Solution;
-use crate::matrix::passes::{Scores, SumOfLabels};
+use crate::image::ImageShape;
+use crate::matrix::passes::{Misfits, Scores, SumOfLabels};
 use crate::matrix::{Data, Facts, Mat, Shape, Slot, rule};
 
 /// Features listed of each cluster.
@@ -84,12 +91,22 @@ pub struct Findings {
     pub margins: Vec<Margin>,
     /// The least certain points, the least certain first.
     pub uncertain: Vec<Uncertain>,
+    /// `‖m − uv‖/‖m‖` of every point; NaN of those without a cluster or a norm.
+    pub misfits: Vec<f64>,
+    /// The corners of the clusters on a map, a circle of radius 1 around 0; none where there are too few or too many.
+    pub corners: Vec<(f64, f64)>,
+    /// Where some of the points lie on it.
+    pub places: Vec<Place>,
+    /// Share of every feature in the profile of each cluster (see [`Marker`]), features × k.
+    pub profiles: Mat,
+    /// What a scene looks like, where the points are its pixels.
+    pub scene: Option<Scene>,
     /// Entries of the typical points, where they are wanted.
     points: HashMap<usize, Vec<f64>>,
 }
 
 impl Findings {
-    /// Of a solution for these data: two passes over them.
+    /// Of a solution for these data: three passes over them.
     pub fn new(data: &dyn Data, solution: &Solution) -> Result<Findings> {
         let (labels, points) = (solution.labels.len(), data.shape().points);
         if labels != points {
@@ -98,19 +115,45 @@ impl Findings {
             )));
         }
         let shown = solution.sizes.len().min(SHOWN_CLUSTERS);
-        let profiles = profiles(data, solution)?;
+        let sums = profiles(data, &solution.labels, solution.sizes.len())?;
         let mut clusters = vec![];
         for i in 0..shown {
             clusters.push(Cluster {
                 top: top(&solution.directions, i),
-                markers: markers(&profiles, i),
+                markers: markers(&sums, i),
                 typical: typical(data, solution, i)?,
             });
         }
-        let margins = margins(data, solution)?;
-        let uncertain = uncertain(&margins, solution);
-        let (shape, facts) = (data.shape(), data.facts().clone());
-        Ok(Findings { shape, facts, clusters, margins, uncertain, points: HashMap::new() })
+        let scores = scores(data, solution)?;
+        let margins = margins_of(&scores, solution);
+        let misfits = misfits(data, solution)?;
+        let (corners, places) = places::places(&scores, &misfits, solution);
+        Ok(Findings {
+            shape: data.shape(),
+            facts: data.facts().clone(),
+            clusters,
+            uncertain: uncertain(&margins, solution),
+            corners,
+            places,
+            margins,
+            misfits,
+            profiles: shares(sums),
+            scene: None,
+            points: HashMap::new(),
+        })
+    }
+
+    /// With what the scene looks like whose pixels the points are, and whose bands the features: a pass, and a look at
+    /// some of the pixels.
+    pub fn with_scene(
+        mut self,
+        data: &dyn Data,
+        image: ImageShape,
+        wavelengths: Option<&[f64]>,
+    ) -> Result<Findings> {
+        image.check(self.shape.points)?;
+        self.scene = Some(Scene::of(data, image, wavelengths)?);
+        Ok(self)
     }
 
     /// With the entries of typical points, for data whose points are pictures that can be shown.
@@ -143,11 +186,17 @@ fn top(directions: &Mat, i: usize) -> Vec<(usize, f64)> {
     largest((0..directions.rows).map(|f| (f, directions[(f, i)])), TOP)
 }
 
+/// What sets the clusters of any labels apart: a pass over the data.
+pub fn distinctive(data: &dyn Data, labels: &[i32], k: usize) -> Result<Vec<Vec<Marker>>> {
+    let sums = profiles(data, labels, k)?;
+    Ok((0..k).map(|i| markers(&sums, i)).collect())
+}
+
 /// What the points of each cluster sum up to, every point of norm 1: features × k. Negative sums are none.
-fn profiles(data: &dyn Data, solution: &Solution) -> Result<Mat> {
+fn profiles(data: &dyn Data, labels: &[i32], k: usize) -> Result<Mat> {
     let mut slots = data.slots()?;
-    slots.set_labels(0, &solution.labels)?;
-    let pass = SumOfLabels { k: solution.sizes.len(), rule: rule::Cosine.into(), run: 0 };
+    slots.set_labels(0, labels)?;
+    let pass = SumOfLabels { k, rule: rule::Cosine.into(), run: 0 };
     Ok(slots.sweep(&pass)?.1.map(|x| x.max(0.0)))
 }
 
@@ -188,16 +237,42 @@ fn typical(data: &dyn Data, solution: &Solution, i: usize) -> Result<Vec<(usize,
     Ok(largest(cosines.into_iter(), TYPICAL))
 }
 
-/// How sure every point is of its cluster.
-pub fn margins(data: &dyn Data, solution: &Solution) -> Result<Vec<Margin>> {
-    const NONE: Margin = Margin { second: None, margin: f64::NAN };
-    let k = solution.sizes.len();
-    if k < 2 {
-        return Ok(vec![NONE; solution.labels.len()]);
+/// `mᵀu` of every point with every direction, points × k; none where there is one cluster only.
+fn scores(data: &dyn Data, solution: &Solution) -> Result<Vec<f64>> {
+    if solution.sizes.len() < 2 {
+        return Ok(vec![]);
     }
     let mut slots = data.slots()?;
     slots.tell(&Scores::new(solution.directions.clone()))?;
-    let scores = slots.numbers(Slot::V)?;
+    slots.numbers(Slot::V)
+}
+
+/// What each point's own direction leaves of it, relative to its norm.
+fn misfits(data: &dyn Data, solution: &Solution) -> Result<Vec<f64>> {
+    let mut slots = data.slots()?;
+    slots.set_labels(0, &solution.labels)?;
+    Ok(slots.tell(&Misfits::new(&solution.directions, 0))?.0)
+}
+
+/// Every column divided by its sum.
+fn shares(mut sums: Mat) -> Mat {
+    let totals = (0..sums.cols).map(|c| (0..sums.rows).map(|f| sums[(f, c)]).sum::<f64>());
+    let factors: Vec<f64> = totals.map(|total| if total > 0.0 { 1.0 / total } else { 0.0 }).collect();
+    sums.scale_columns(&factors);
+    sums
+}
+
+/// How sure every point is of its cluster.
+pub fn margins(data: &dyn Data, solution: &Solution) -> Result<Vec<Margin>> {
+    Ok(margins_of(&scores(data, solution)?, solution))
+}
+
+fn margins_of(scores: &[f64], solution: &Solution) -> Vec<Margin> {
+    const NONE: Margin = Margin { second: None, margin: f64::NAN };
+    let k = solution.sizes.len();
+    if k < 2 {
+        return vec![NONE; solution.labels.len()];
+    }
     let margin = |(&label, scores): (&i32, &[f64])| {
         let Ok(own) = usize::try_from(label) else { return NONE };
         let mut other = usize::from(own == 0);
@@ -210,7 +285,7 @@ pub fn margins(data: &dyn Data, solution: &Solution) -> Result<Vec<Margin>> {
         let margin = if most > 0.0 { (scores[own] - scores[other]) / most } else { f64::NAN };
         Margin { second: Some(other), margin }
     };
-    Ok(solution.labels.iter().zip(scores.chunks_exact(k)).map(margin).collect())
+    solution.labels.iter().zip(scores.chunks_exact(k)).map(margin).collect()
 }
 
 fn uncertain(margins: &[Margin], solution: &Solution) -> Vec<Uncertain> {

@@ -1,0 +1,171 @@
+//! A map of the points in the plane. Clusters are corners on a circle, neighbours alike; a point lies among them by its
+//! scores, near its own corner where it is sure of it, on the way to another where it is not, and nearer to the centre the
+//! more its direction leaves of it.
+
+use std::f64::consts::TAU;
+
+use crate::finish::Solution;
+
+/// Points on the map, about.
+const SHOWN: usize = 2500;
+/// A cluster has so many of its points on it at least, where it has them.
+const LEAST: usize = 30;
+/// With more clusters than this there is no map.
+const CORNERS: usize = 40;
+/// How far towards the centre points of the largest error are drawn.
+const INWARDS: f64 = 0.5;
+/// How near to the centre of the map the point in the middle lies that belongs to its cluster the least: its second score
+/// counts so much beside its first.
+const SECOND: f64 = 0.25;
+
+/// A point on the map, whose circle has radius 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    /// The point.
+    pub point: usize,
+    /// To the right.
+    pub x: f64,
+    /// Upwards.
+    pub y: f64,
+}
+
+/// The corners of the clusters, and where some of the points lie, cluster after cluster; `scores` is points × k.
+pub(super) fn places(scores: &[f64], misfits: &[f64], solution: &Solution) -> (Vec<(f64, f64)>, Vec<Place>) {
+    let k = solution.sizes.len();
+    if !(2..=CORNERS).contains(&k) || scores.is_empty() {
+        return (vec![], vec![]);
+    }
+    let corners = corners(solution);
+    let shown = sample(solution);
+    let power = contrast(scores, &shown, k);
+    let most_left = shown.iter().map(|&j| misfits[j]).filter(|x| x.is_finite()).fold(0.0, f64::max);
+    let place = |&j: &usize| {
+        let own = &scores[j * k..][..k];
+        let most = own.iter().copied().fold(0.0, f64::max);
+        let (mut x, mut y, mut all) = (0.0, 0.0, 0.0);
+        for (score, corner) in own.iter().zip(&corners) {
+            let weight = if most > 0.0 { (score / most).max(0.0).powf(power) } else { 1.0 };
+            (x, y, all) = (x + weight * corner.0, y + weight * corner.1, all + weight);
+        }
+        // Between two corners there is only a line: upwards is what the direction leaves of a point.
+        if k == 2 {
+            return Place { point: j, x: x / all, y: misfits[j] };
+        }
+        let inwards = if most_left > 0.0 { 1.0 - INWARDS * misfits[j] / most_left } else { 1.0 };
+        Place { point: j, x: inwards * x / all, y: inwards * y / all }
+    };
+    let mut places: Vec<Place> = shown.iter().map(place).collect();
+    if k == 2 {
+        spread(&mut places);
+    }
+    places.retain(|place| place.x.is_finite() && place.y.is_finite());
+    (corners, places)
+}
+
+/// The corners of the clusters: the next on the circle is the one most like the last.
+fn corners(solution: &Solution) -> Vec<(f64, f64)> {
+    let (k, likeness) = (solution.sizes.len(), solution.directions.transpose_times(&solution.directions));
+    let mut order = vec![0];
+    while let Some(&last) = order.last() {
+        let left = (0..k).filter(|i| !order.contains(i));
+        match left.max_by(|&a, &b| likeness[(last, a)].total_cmp(&likeness[(last, b)]).then(b.cmp(&a))) {
+            Some(next) => order.push(next),
+            None => break,
+        }
+    }
+    let mut corners = vec![(0.0, 0.0); k];
+    for (place, &cluster) in order.iter().enumerate() {
+        // Two lie beside each other; of more the first is on top.
+        let turn = place as f64 / k as f64 + if k == 2 { 0.25 } else { 0.0 };
+        corners[cluster] = ((TAU * turn).sin(), (TAU * turn).cos());
+    }
+    corners
+}
+
+/// Some points of every cluster, evenly from all of them.
+fn sample(solution: &Solution) -> Vec<usize> {
+    let step = solution.labels.len().div_ceil(SHOWN).max(1);
+    let steps: Vec<usize> = solution.sizes.iter().map(|size| step.min(size / LEAST).max(1)).collect();
+    let mut seen = vec![0; steps.len()];
+    let mut shown: Vec<(usize, usize)> = vec![];
+    for (j, label) in solution.labels.iter().enumerate() {
+        let Ok(i) = usize::try_from(*label) else { continue };
+        if seen[i] % steps[i] == 0 {
+            shown.push((i, j));
+        }
+        seen[i] += 1;
+    }
+    shown.sort_unstable();
+    shown.into_iter().map(|(_, j)| j).collect()
+}
+
+/// The power of scores by which the second score of the middle point counts [`SECOND`] of its first: spectra are alike, texts
+/// are not, and both should fill the map.
+fn contrast(scores: &[f64], shown: &[usize], k: usize) -> f64 {
+    let ratio = |&j: &usize| {
+        let (mut first, mut second) = (0.0, 0.0);
+        for &score in &scores[j * k..][..k] {
+            if score > first {
+                (first, second) = (score, first);
+            } else if score > second {
+                second = score;
+            }
+        }
+        if first > 0.0 { second / first } else { 1.0 }
+    };
+    let mut ratios: Vec<f64> = shown.iter().map(ratio).collect();
+    ratios.sort_by(f64::total_cmp);
+    let middle = ratios.get(ratios.len() / 2).copied().unwrap_or(SECOND).clamp(1e-3, 0.999);
+    (SECOND.ln() / middle.ln()).max(0.5)
+}
+
+/// Heights from −1 to 1.
+fn spread(places: &mut [Place]) {
+    let known = || places.iter().map(|place| place.y).filter(|y| y.is_finite());
+    let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
+    for place in places {
+        place.y = if high > low { 2.0 * (place.y - low) / (high - low) - 1.0 } else { 0.0 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::Findings;
+    use crate::generate::{Generator, Synthetic};
+    use crate::matrix::open;
+    use crate::{Job, cluster};
+
+    #[test]
+    fn points_lie_nearest_to_the_corner_of_their_own_cluster() {
+        for k in [2, 6] {
+            let made = Synthetic { noise: 0.05, ..Synthetic::default() }.generate().unwrap();
+            let data = open(&made.matrix, None).unwrap();
+            let outcome = cluster(&*data, &Job::new("em-onmf", k).unwrap(), &mut ()).unwrap();
+            let findings = Findings::new(&*data, &outcome.solution).unwrap();
+            let corners = &findings.corners;
+            assert_eq!(findings.places.len(), 450);
+            let nearest = |place: &Place| {
+                let far = |i: &usize| (corners[*i].0 - place.x).hypot(corners[*i].1 - place.y);
+                (0..k).min_by(|a, b| far(a).total_cmp(&far(b))).unwrap() as i32
+            };
+            let right = findings.places.iter().filter(|p| nearest(p) == outcome.solution.labels[p.point]);
+            assert!(right.count() >= 440);
+            assert!(findings.places.iter().all(|p| p.x.abs() <= 1.0 + 1e-9 && p.y.abs() <= 1.0 + 1e-9));
+        }
+    }
+
+    #[test]
+    fn small_clusters_keep_their_points_where_large_ones_are_thinned() {
+        let mut labels = vec![0; 20_000];
+        labels.extend([1; 20]);
+        labels.push(-1);
+        let made = Synthetic::default().generate().unwrap();
+        let data = open(&made.matrix, None).unwrap();
+        let outcome = cluster(&*data, &Job::new("em-onmf", 2).unwrap(), &mut ()).unwrap();
+        let solution = Solution { labels, sizes: vec![20_000, 20], ..outcome.solution };
+        let shown = sample(&solution);
+        assert_eq!(shown.iter().filter(|&&j| j >= 20_000).count(), 20);
+        assert!((2000..=2600).contains(&shown.len()), "{}", shown.len());
+    }
+}
