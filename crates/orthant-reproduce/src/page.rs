@@ -31,7 +31,7 @@ pub fn index(lab: &Lab, shown: &[Shown], told: &Told) -> Result<String> {
         let name = part.heading.split(':').next().unwrap_or(&part.heading).to_string();
         contents.push((id(&part.heading), name));
         let names: Vec<String> =
-            part.files.iter().map(|(name, _)| format!("<code>{}</code>", escape(name))).collect();
+            part.files.iter().map(|(name, _)| format!("<a href=\"{0}\">{0}</a>", escape(name))).collect();
         let files = match names.is_empty() {
             true => String::new(),
             false => format!("<p class=\"note\">Files: {}</p>", names.join(", ")),
