@@ -1,6 +1,7 @@
 //! `orthant`: ONMF and clustering of nonnegative data from the command line.
 
 mod args;
+mod bar;
 mod commands;
 mod contest;
 mod failure;

@@ -1,35 +1,26 @@
-//! Progress on standard error: a bar on a terminal, a line now and then elsewhere, nothing when quiet.
-//! The same observer passes Ctrl-C on to the loop.
+//! Progress of runs: what an observer tells goes to the bar, and Ctrl-C to the loop.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use orthant::certificate::CERTIFICATE;
 use orthant::matrix::rule::Measure;
 use orthant::read::write_whole;
 use orthant::run::{Event, Go, Observer, StopAsked};
 
+use crate::bar::Bar;
 use crate::interrupt;
 use crate::terminal::tell;
 
-/// How often a bar is drawn.
-const DRAW: Duration = Duration::from_millis(100);
-/// How often a line is written where there is no terminal.
-const LINE: Duration = Duration::from_secs(10);
-
-/// Watches a run.
+/// Watches a run, or several one after another.
 pub struct Watch {
-    bar: Option<ProgressBar>,
-    quiet: bool,
+    bar: Bar,
     /// What is running, where several things do one after another.
     title: String,
-    begun: Instant,
-    shown: Instant,
-    /// When the stage in progress began, and which it is.
-    stage: (Instant, String, usize),
+    /// The pieces of the work by how long they take, and how many have begun; none where it is one piece.
+    pieces: Vec<f64>,
+    begun: usize,
     saving: Option<Saving>,
 }
 
@@ -44,22 +35,13 @@ struct Saving {
 impl Watch {
     /// Says nothing when quiet.
     pub fn new(quiet: bool) -> Watch {
-        let now = Instant::now();
-        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
-            let bar = ProgressBar::new(1);
-            let style = ProgressStyle::with_template("{prefix} {bar:24} {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
-        Watch {
-            bar,
-            quiet,
-            title: String::new(),
-            begun: now,
-            shown: now,
-            stage: (now, String::new(), 0),
-            saving: None,
-        }
+        Watch { bar: Bar::new(quiet), title: String::new(), pieces: vec![], begun: 0, saving: None }
+    }
+
+    /// The same for work of several pieces: how long each takes, relative to the others. A piece begins with the first
+    /// iteration of the first run of a fit, or with [`Watch::begin`].
+    pub fn of_pieces(pieces: Vec<f64>, quiet: bool) -> Watch {
+        Watch { pieces, ..Watch::new(quiet) }
     }
 
     /// Saves the work in progress now and then.
@@ -70,70 +52,39 @@ impl Watch {
     /// The next of several things begins.
     pub fn begin(&mut self, title: &str) {
         self.title = title.to_string();
-        self.begun = Instant::now();
-        if let Some(bar) = &self.bar {
-            bar.set_position(0);
-            bar.set_prefix(self.title.clone());
-            bar.set_message("");
-        }
+        self.begun += 1;
     }
 
     /// Takes the bar away.
     pub fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        self.bar.end();
+    }
+
+    /// How much is done of all, as far as that can be known.
+    fn share(&self, event: &Event) -> Option<f64> {
+        let piece = match event.stage {
+            Some(stage) => Some(stage.stage as f64 / stage.planned.max(1) as f64),
+            None if event.runs > 1 && event.ended > 0 => Some(event.ended as f64 / event.runs as f64),
+            None if event.max_iterations == usize::MAX => None,
+            // Runs of a batch go on together: all are as far.
+            None => Some(event.iteration as f64 / event.max_iterations.max(1) as f64),
+        };
+        if self.pieces.is_empty() {
+            return piece;
         }
+        let all: f64 = self.pieces.iter().sum();
+        let before: f64 = self.pieces.iter().take(self.begun.saturating_sub(1)).sum();
+        let own = self.pieces.get(self.begun.saturating_sub(1)).copied().unwrap_or(0.0);
+        Some((before + own * piece.unwrap_or(0.0)) / all)
     }
 
     fn show(&mut self, event: &Event) {
         let what = if self.title.is_empty() { event.method } else { &self.title };
-        let stage = event
-            .stage
-            .map_or(String::new(), |s| format!(", stage {}/{}: {}", s.stage + 1, s.planned, s.name));
-        let what = &format!("{what}{stage}");
-        let prefix = if event.runs > 1 {
-            format!("{what}, run {}/{}", event.run + 1, event.runs)
-        } else {
-            what.to_string()
-        };
-        let left = self.time_left(event);
-        let reached = reached(event);
-        match &self.bar {
-            Some(bar) => {
-                let (done, all) = match event.stage {
-                    Some(stage) => (stage.stage, stage.planned),
-                    None => (event.iteration, event.max_iterations),
-                };
-                bar.set_length(all as u64);
-                bar.set_position(done as u64);
-                bar.set_prefix(prefix);
-                bar.set_message(format!("iteration {}, {reached}{left}", event.iteration));
-            }
-            None => {
-                let most = event.max_iterations;
-                let limit = if most == usize::MAX { String::new() } else { format!(" of at most {most}") };
-                tell!("orthant: {prefix}: iteration {}{limit}, {reached}{left}", event.iteration);
-            }
-        }
-    }
-
-    /// From the runs that have ended, or else from the limit of iterations, which is seldom reached.
-    fn time_left(&self, event: &Event) -> String {
-        // Stages differ too much to tell from some how long others will take.
-        if event.max_iterations == usize::MAX && event.ended == 0 {
-            return String::new();
-        }
-        let limit = event.max_iterations.saturating_sub(event.iteration) as f64;
-        let mut left = self.stage.0.elapsed().as_secs_f64() / event.iteration.max(1) as f64 * limit;
-        let mut word = "at most ";
-        if event.ended > 0 && event.ended < event.runs {
-            let each = self.begun.elapsed().as_secs_f64() / event.ended as f64;
-            left = each * (event.runs - event.ended) as f64;
-            word = "about ";
-        } else if event.runs > 1 {
-            left *= (event.runs - event.run) as f64;
-        }
-        format!(", {word}{} left", duration(left))
+        let stage = event.stage.map_or(String::new(), |s| format!(", {}", s.name));
+        let runs =
+            if event.runs > 1 { format!(", run {}/{}", event.run + 1, event.runs) } else { String::new() };
+        let now = format!("{what}{stage}{runs}, {}, iteration {}", reached(event), event.iteration);
+        self.bar.show(self.share(event), &now);
     }
 }
 
@@ -142,15 +93,10 @@ impl Observer for Watch {
         if interrupt::happened() {
             return Go::Stop;
         }
-        if self.quiet {
-            return Go::On;
+        if self.title.is_empty() && event.iteration == 1 && event.run == 0 {
+            self.begun += 1;
         }
-        let now = Instant::now();
-        if event.iteration == 1 && (self.stage.1 != event.method || self.stage.2 != event.run) {
-            self.stage = (now, event.method.to_string(), event.run);
-        }
-        if now.duration_since(self.shown) >= if self.bar.is_some() { DRAW } else { LINE } {
-            self.shown = now;
+        if self.bar.is_due() {
             self.show(event);
         }
         Go::On
@@ -205,45 +151,30 @@ pub fn duration(seconds: f64) -> String {
 
 /// Counts pieces of work that are done side by side.
 pub struct Counter {
-    bar: Option<ProgressBar>,
-    /// Without a terminal: how many are done, of how many, and when that was told last.
-    told: Option<Mutex<(usize, usize, Instant)>>,
+    pieces: usize,
+    state: Mutex<(usize, Bar)>,
 }
 
 impl Counter {
     /// Says nothing when quiet.
     pub fn new(pieces: usize, quiet: bool) -> Counter {
-        let terminal = std::io::stderr().is_terminal();
-        let bar = (!quiet && terminal).then(|| {
-            let bar = ProgressBar::new(pieces as u64);
-            let style = ProgressStyle::with_template("{bar:24} {pos}/{len}, about {eta} left, {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
-        let told = (!quiet && !terminal).then(|| Mutex::new((0, pieces, Instant::now())));
-        Counter { bar, told }
+        Counter { pieces, state: Mutex::new((0, Bar::new(quiet))) }
     }
 
     /// One more is done.
     pub fn done(&self, what: &str) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(what.to_string());
-            bar.inc(1);
-        }
-        if let Some(told) = &self.told {
-            let (done, pieces, last) = &mut *told.lock().unwrap_or_else(|p| p.into_inner());
-            *done += 1;
-            if last.elapsed() >= LINE {
-                *last = Instant::now();
-                tell!("orthant: {done} of {pieces} done");
-            }
+        let (done, bar) = &mut *self.state.lock().unwrap_or_else(|p| p.into_inner());
+        *done += 1;
+        if bar.is_due() {
+            bar.show(
+                Some(*done as f64 / self.pieces.max(1) as f64),
+                &format!("{done} of {}, {what}", self.pieces),
+            );
         }
     }
 
     /// Takes the bar away.
     pub fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.state.lock().unwrap_or_else(|p| p.into_inner()).1.end();
     }
 }

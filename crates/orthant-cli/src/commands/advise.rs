@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use orthant::advise::{Advice, Advise, advise};
+use orthant::choose_k::ChooseK;
 use orthant::evaluate::Scores;
 use orthant::report::{self, Advised, Made};
 use serde_json::{Map, Value, json};
@@ -23,7 +24,7 @@ pub fn run(args: &AdviseArgs) -> Result<()> {
     let input = load::load_for_study(&args.data, true, study.seed, study.work.quiet)?;
     let data = input.open()?;
     interrupt::working();
-    let mut watch = Watch::new(study.work.quiet);
+    let mut watch = Watch::of_pieces(pieces(args), study.work.quiet);
     let ask =
         Advise { k: args.k, runs: args.runs, divisions: study.halves, seed: study.seed, ..Advise::default() };
     let advice = advise(&*data, &ask, &mut watch);
@@ -39,6 +40,21 @@ pub fn run(args: &AdviseArgs) -> Result<()> {
         }
     }
     if study.json { print_json(&object) } else { print(&in_words(&input, &advice, &scored)) }
+}
+
+/// The fits that are made, and how long each takes beside the others: every model, then with halves of the points; before
+/// them, where k is not given, what `choose_k` does. Counts have a model more, which is nearly as long again.
+fn pieces(args: &AdviseArgs) -> Vec<f64> {
+    const MODELS: usize = 4;
+    let (runs, halves) = (args.runs as f64, args.study.halves);
+    let study = ChooseK::default();
+    let ks = match args.k {
+        Some(_) => 0,
+        None => (1 + 2 * study.divisions) * 11,
+    };
+    let before = vec![study.runs as f64 / 2.0; ks];
+    let (whole, half) = (vec![runs; MODELS], vec![runs / 4.0; 2 * MODELS * halves]);
+    [before, whole, half].concat()
 }
 
 /// Scores of every model on the points used, where there is a truth; the advice has not seen it.

@@ -23,7 +23,7 @@ pub fn run(args: &ChooseKArgs) -> Result<()> {
     let input = load::load_for_study(&args.data, false, study.seed, study.work.quiet)?;
     let data = input.open()?;
     interrupt::working();
-    let mut watch = Watch::new(study.work.quiet);
+    let mut watch = Watch::of_pieces(pieces(args, data.facts().usable_points), study.work.quiet);
     let ask = ChooseK {
         least: args.range.0,
         most: args.range.1,
@@ -45,6 +45,15 @@ pub fn run(args: &ChooseKArgs) -> Result<()> {
         }
     }
     if study.json { print_json(&object) } else { print(&in_words(&choice)) }
+}
+
+/// The fits that are made, and how long each takes beside the others: all points for every k, then their halves.
+fn pieces(args: &ChooseKArgs, points: usize) -> Vec<f64> {
+    let ks = || (args.range.0..=args.range.1.min(points)).map(|k| k as f64);
+    let whole = ks().map(|k| k * (points * args.runs) as f64);
+    let half = points.min(ChooseK::default().most_points) / 2 * args.runs.div_ceil(2);
+    let halves = (0..2 * args.study.halves).flat_map(|_| ks().map(|k| k * half as f64));
+    whole.chain(halves).collect()
 }
 
 fn in_words(choice: &Choice) -> String {

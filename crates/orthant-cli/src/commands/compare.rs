@@ -68,12 +68,12 @@ fn contest(args: &CompareArgs, input: &Input, contenders: Vec<Contender>) -> Res
         Problem::new(&*data, args.k, method("best")?.needs()).map_err(|error| input.located(error))?;
     }
     interrupt::working();
-    let mut watch = Watch::new(args.work.quiet);
+    let mut watch = Watch::of_pieces(contenders.iter().map(|c| effort(c, args)).collect(), args.work.quiet);
     let mut rows: Vec<Entry> = vec![];
     let count = contenders.len();
     let mut first_error = None;
     for (number, contender) in contenders.into_iter().enumerate() {
-        watch.begin(&format!("{} ({}/{count})", contender.title(), number + 1));
+        watch.begin(&format!("{}/{count} {}", number + 1, contender.title()));
         let mut job = contender.job(args.k, args.runs, args.seed, args.max_iterations);
         job.memory = orthant::read::available_memory();
         match Figures::of(&*data, &job, input.truth.as_ref(), &mut watch) {
@@ -94,6 +94,19 @@ fn contest(args: &CompareArgs, input: &Input, contenders: Vec<Contender>) -> Res
             Err(other) => other,
         }),
         _ => Ok(rows),
+    }
+}
+
+/// About how long a contender takes beside the others.
+fn effort(contender: &Contender, args: &CompareArgs) -> f64 {
+    let runs = if contender.start.is_random() { args.runs as f64 } else { 1.0 };
+    let limit = |most: usize| args.max_iterations.unwrap_or(most).min(most) as f64;
+    // Passes over the data, about.
+    match contender.method.name {
+        "best" => 2000.0,
+        "onp-mf" => runs * limit(1000),
+        "chnmf" | "o-pnmf" => runs * limit(2000),
+        _ => runs * 20.0,
     }
 }
 

@@ -1,0 +1,130 @@
+//! One bar for the whole of a command: how much is done, about how long it takes still, and what is going on now. Elsewhere
+//! than on a terminal it is a line now and then.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::terminal::{harmless, tell};
+
+/// How often a bar is drawn.
+const DRAW: Duration = Duration::from_millis(100);
+/// How often a line is written where there is no terminal.
+const LINE: Duration = Duration::from_secs(10);
+/// Nothing is said of the time left before so much has passed.
+const SOON: f64 = 2.0;
+/// How much of a new estimate of the time left counts: one that is far off does not make it jump.
+const NEW: f64 = 0.15;
+/// The parts that a bar has on a terminal.
+const STEPS: u64 = 1000;
+
+/// The bar.
+pub struct Bar {
+    drawn: Option<ProgressBar>,
+    quiet: bool,
+    begun: Instant,
+    shown: Instant,
+    end: Estimate,
+}
+
+impl Bar {
+    /// Says nothing when quiet.
+    pub fn new(quiet: bool) -> Bar {
+        let drawn = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::new(STEPS);
+            // The words take what the terminal has left, and no more.
+            let style = ProgressStyle::with_template("{bar:16} {wide_msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        let now = Instant::now();
+        Bar { drawn, quiet, begun: now, shown: now, end: Estimate::default() }
+    }
+
+    /// Whether it is time to show something new.
+    pub fn is_due(&self) -> bool {
+        !self.quiet && self.shown.elapsed() >= if self.drawn.is_some() { DRAW } else { LINE }
+    }
+
+    /// Shows how much is done, from 0 to 1 where that is known, and what is going on.
+    pub fn show(&mut self, share: Option<f64>, now: &str) {
+        self.shown = Instant::now();
+        let passed = self.begun.elapsed().as_secs_f64();
+        let left = share.and_then(|share| self.end.left(passed, share));
+        let told = share.map_or(String::new(), |share| format!("{:.0} %, ", 100.0 * share.clamp(0.0, 0.99)));
+        let left = left.map_or(String::new(), |left| format!("{} left, ", about(left)));
+        let words = format!("{told}{left}{now}");
+        match &self.drawn {
+            Some(bar) => {
+                bar.set_position((share.unwrap_or(0.0).clamp(0.0, 1.0) * STEPS as f64) as u64);
+                bar.set_message(harmless(&words).into_owned());
+            }
+            None => tell!("orthant: {words}"),
+        }
+    }
+
+    /// Takes it away.
+    pub fn end(&self) {
+        if let Some(bar) = &self.drawn {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// When it will end, in seconds from the beginning.
+#[derive(Default)]
+struct Estimate(Option<f64>);
+
+impl Estimate {
+    /// Seconds left when a share is done after some time; none before anything can be said.
+    fn left(&mut self, passed: f64, share: f64) -> Option<f64> {
+        if passed < SOON || share < 0.01 {
+            return None;
+        }
+        let end = passed / share.min(1.0);
+        let known = self.0.map_or(end, |old| old + NEW * (end - old)).max(passed);
+        self.0 = Some(known);
+        Some(known - passed)
+    }
+}
+
+/// A time in steps that do not change with every look.
+fn about(seconds: f64) -> String {
+    let rounded = |unit: f64| (seconds / unit).ceil() as u64;
+    match seconds {
+        s if s < 10.0 => "seconds".into(),
+        s if s < 60.0 => format!("{} s", 10 * rounded(10.0)),
+        s if s < 3600.0 => format!("{} min", rounded(60.0)),
+        _ => format!("{} h {:02} min", rounded(600.0) / 6, 10 * (rounded(600.0) % 6)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_falls_steadily_though_the_work_does_not() {
+        // Pieces of very different length: after each second, how much is done.
+        let shares = [0.05, 0.08, 0.3, 0.32, 0.34, 0.36, 0.5, 0.7, 0.72, 0.8, 0.9, 0.95];
+        let mut estimate = Estimate::default();
+        let mut last: Option<f64> = None;
+        for (second, share) in shares.into_iter().enumerate() {
+            let left = estimate.left(second as f64 + 1.0, share);
+            if let (Some(left), Some(last)) = (left, last) {
+                assert!((left - last).abs() < 0.35 * last.max(10.0), "{last} then {left}");
+            }
+            last = left.or(last);
+        }
+        assert!(Estimate::default().left(1.0, 0.5).is_none());
+        assert!(Estimate::default().left(100.0, 0.001).is_none());
+        assert_eq!(Estimate::default().left(30.0, 0.75), Some(10.0));
+    }
+
+    #[test]
+    fn times_are_round() {
+        let told = [3.0, 12.0, 59.0, 61.0, 3599.0, 3601.0, 7300.0].map(about);
+        assert_eq!(told, ["seconds", "20 s", "60 s", "2 min", "60 min", "1 h 10 min", "2 h 10 min"]);
+    }
+}
