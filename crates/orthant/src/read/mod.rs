@@ -103,6 +103,8 @@ pub struct Loaded {
     pub matrix: Matrix,
     /// The class of every point.
     pub truth: Option<Vec<String>>,
+    /// The class of every feature, for those who cluster columns.
+    pub feature_truth: Option<Vec<String>>,
     /// The name of every feature.
     pub vocabulary: Option<Vec<String>>,
     /// The name of every point.
@@ -132,6 +134,7 @@ impl Loaded {
         Loaded {
             matrix,
             truth: None,
+            feature_truth: None,
             vocabulary: None,
             names: None,
             excerpts: None,
@@ -152,7 +155,8 @@ impl Loaded {
             Orientation::Rows => self,
             Orientation::Columns => Loaded {
                 matrix: self.matrix.transposed(),
-                truth: None,
+                truth: self.feature_truth,
+                feature_truth: self.truth,
                 vocabulary: self.names,
                 names: self.vocabulary,
                 excerpts: None,

@@ -23,6 +23,8 @@ pub(super) fn add(loaded: &mut Loaded, path: &Path) {
     {
         match lines(&path) {
             Ok(labels) if labels.len() == points => loaded.truth = Some(labels),
+            // Scenes are often stored band after band: pixels are columns.
+            Ok(labels) if labels.len() == features => loaded.feature_truth = Some(labels),
             Ok(labels) => loaded.notes.push(format!(
                 "{} has {} lines for {points} points: it is not used",
                 path.display(),
@@ -82,4 +84,23 @@ fn image(path: &Path) -> Option<ImageShape> {
         _ => return None,
     };
     Some(ImageShape { height, width, scan })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Dense, Matrix};
+    use crate::orientation::Orientation;
+
+    #[test]
+    fn classes_of_columns_are_those_of_points_once_columns_are_points() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("scene.labels"), "a\nb\na\n").unwrap();
+        let matrix = Matrix::DenseF64(Dense::new(2, 3, vec![1.0; 6]).unwrap());
+        let mut loaded = Loaded::from(matrix);
+        add(&mut loaded, &folder.path().join("scene.npy"));
+        assert!(loaded.truth.is_none() && loaded.notes.is_empty());
+        let turned = loaded.with_points(Orientation::Columns);
+        assert_eq!(turned.truth.unwrap(), ["a", "b", "a"]);
+    }
 }
