@@ -47,7 +47,7 @@ pub(super) fn cluster(report: &Report, i: usize) -> String {
     }
 }
 
-/// What a cluster is called by: the features that set it apart, else the class that matches it.
+/// What a cluster is called by: the features that set it apart, else the class that matches it and has most of it.
 fn about(report: &Report, i: usize) -> Option<String> {
     const TOLD: usize = 3;
     if named(report) && report.vocabulary.is_some() {
@@ -56,7 +56,13 @@ fn about(report: &Report, i: usize) -> Option<String> {
             markers.take(TOLD).map(|m| shortened(&feature(report, m.feature), 20)).collect();
         return (!told.is_empty()).then(|| told.join(", "));
     }
-    let class = report.truth?.classes.get(report.matching()[i]?)?;
+    let (truth, matched) = (report.truth?, report.matching()[i]?);
+    // Named by a class that it hardly has, a cluster would promise too much.
+    let of_class = truth.scores.confusion.count(i, matched);
+    if 2 * of_class <= truth.scores.confusion.row(i).iter().sum() {
+        return None;
+    }
+    let class = truth.classes.get(matched)?;
     // A number would be taken for that of a cluster.
     let plain = class.parse::<f64>().is_err();
     Some(if plain { shortened(class, 30) } else { format!("class {class}") })
@@ -114,15 +120,15 @@ fn clusters(report: &Report) -> String {
     let share = |i: usize| percent(sizes[i] as f64 / report.labels().len().max(1) as f64);
     let mut order: Vec<usize> = (0..report.job.k).collect();
     order.sort_by_key(|&i| std::cmp::Reverse(sizes[i]));
-    let told: Vec<String> = order
-        .iter()
-        .take(TOLD)
-        .filter_map(|&i| Some(format!("<b>{}</b> ({})", escape(&about(report, i)?), share(i))))
-        .collect();
     if report.job.k == 1 {
         return format!("All {many} in one cluster.");
     }
-    if told.is_empty() {
+    let told: Option<Vec<String>> = order
+        .iter()
+        .take(TOLD)
+        .map(|&i| Some(format!("<b>{}</b> ({})", escape(&about(report, i)?), share(i))))
+        .collect();
+    let Some(told) = told else {
         let (first, last) = (order[0], order[order.len() - 1]);
         return format!(
             "The largest of the {} clusters has {} of the {many}, the smallest {}.",
@@ -130,7 +136,7 @@ fn clusters(report: &Report) -> String {
             share(first),
             share(last)
         );
-    }
+    };
     let more = match order.len() - told.len() {
         0 => String::new(),
         n => format!(" and {n} more"),
