@@ -18,10 +18,10 @@ pub fn lines(labels: &[i32], out: &mut dyn Write) -> io::Result<()> {
 pub fn table(input: &Input, outcome: &Outcome, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
     let solution = &outcome.solution;
     writeln!(out, "name,cluster,strength,margin,second")?;
-    for (j, (label, margin)) in solution.labels.iter().zip(&findings.margins).enumerate() {
+    for (j, (label, of)) in solution.labels.iter().zip(&findings.standings).enumerate() {
         let name = input.names.as_ref().map_or_else(|| j.to_string(), |names| field(&names[j]));
-        let second = margin.second.map_or(String::new(), |second| second.to_string());
-        let sure = if margin.margin.is_nan() { String::new() } else { margin.margin.to_string() };
+        let second = of.second().map_or(String::new(), |second| second.to_string());
+        let sure = if of.margin().is_nan() { String::new() } else { of.margin().to_string() };
         writeln!(out, "{name},{label},{},{sure},{second}", solution.v[j])?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use orthant::evaluate::scores;
-use orthant::findings::{Findings, Margin};
+use orthant::findings::{Findings, Standing};
 use orthant::image::{ImageShape, Scan};
 use orthant::report::{Features, Made, Report, Truth, html};
 use pyo3::prelude::*;
@@ -116,10 +116,10 @@ pub(crate) fn findings<'py>(
         Ok(entry)
     });
     out.set_item("clusters", clusters.collect::<PyResult<Vec<_>>>()?)?;
-    let margins: Vec<f64> = found.margins.iter().map(|m| m.margin).collect();
+    let margins: Vec<f64> = found.standings.iter().map(|of| f64::from(of.margin())).collect();
     out.set_item("margins", margins.into_pyarray(py))?;
-    let second = |m: &Margin| m.second.and_then(|second| i32::try_from(second).ok()).unwrap_or(-1);
-    out.set_item("second", found.margins.iter().map(second).collect::<Vec<i32>>().into_pyarray(py))?;
+    let second = |of: &Standing| of.second().and_then(|second| i32::try_from(second).ok()).unwrap_or(-1);
+    out.set_item("second", found.standings.iter().map(second).collect::<Vec<i32>>().into_pyarray(py))?;
     Ok(out)
 }
 

@@ -13,8 +13,9 @@ pub use scene::Scene;
 use crate::error::{Error, Result};
 use crate::finish::Solution;
 use crate::image::ImageShape;
-use crate::matrix::passes::{Misfits, Scores, SumOfLabels};
-use crate::matrix::{Data, Facts, Mat, Shape, Slot, rule};
+pub use crate::matrix::passes::Standing;
+use crate::matrix::passes::{Standings, SumOfLabels};
+use crate::matrix::{Data, Facts, Mat, Shape, rule};
 
 /// Features listed of each cluster.
 const TOP: usize = 12;
@@ -55,15 +56,6 @@ pub struct Marker {
     pub score: f64,
 }
 
-/// How sure a point is of its cluster.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Margin {
-    /// The best of the other clusters; none where there is one cluster only, or the point has none.
-    pub second: Option<usize>,
-    /// `(own − second)/max(own, second)` of the scores mᵀu; NaN where there is nothing to compare.
-    pub margin: f64,
-}
-
 /// A point between two clusters.
 #[derive(Debug, Clone, Copy)]
 pub struct Uncertain {
@@ -87,12 +79,10 @@ pub struct Findings {
     pub facts: Facts,
     /// The first clusters.
     pub clusters: Vec<Cluster>,
-    /// Of every point.
-    pub margins: Vec<Margin>,
+    /// Of every point: by how much its cluster leads, which one comes next, what is left of it.
+    pub standings: Vec<Standing>,
     /// The least certain points, the least certain first.
     pub uncertain: Vec<Uncertain>,
-    /// `‖m − uv‖/‖m‖` of every point; NaN of those without a cluster or a norm.
-    pub misfits: Vec<f64>,
     /// The corners of the clusters on a map, a circle of radius 1 around 0; none where there are too few or too many.
     pub corners: Vec<(f64, f64)>,
     /// Where some of the points lie on it.
@@ -106,7 +96,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Of a solution for these data: three passes over them.
+    /// Of a solution for these data: two passes over them.
     pub fn new(data: &dyn Data, solution: &Solution) -> Result<Findings> {
         let (labels, points) = (solution.labels.len(), data.shape().points);
         if labels != points {
@@ -124,19 +114,19 @@ impl Findings {
                 typical: typical(data, solution, i)?,
             });
         }
-        let scores = scores(data, solution)?;
-        let margins = margins_of(&scores, solution);
-        let misfits = misfits(data, solution)?;
-        let (corners, places) = places::places(&scores, &misfits, solution);
+        let shown = places::sample(solution);
+        let mut slots = data.slots()?;
+        slots.set_labels(0, &solution.labels)?;
+        let stood = slots.tell(&Standings::new(&solution.directions, 0, shown.clone()))?;
+        let (corners, places) = places::places(&shown, &stood, solution);
         Ok(Findings {
             shape: data.shape(),
             facts: data.facts().clone(),
             clusters,
-            uncertain: uncertain(&margins, solution),
+            uncertain: uncertain(&stood.points, solution),
             corners,
             places,
-            margins,
-            misfits,
+            standings: stood.points,
             profiles: shares(sums),
             scene: None,
             points: HashMap::new(),
@@ -237,23 +227,6 @@ fn typical(data: &dyn Data, solution: &Solution, i: usize) -> Result<Vec<(usize,
     Ok(largest(cosines.into_iter(), TYPICAL))
 }
 
-/// `mᵀu` of every point with every direction, points × k; none where there is one cluster only.
-fn scores(data: &dyn Data, solution: &Solution) -> Result<Vec<f64>> {
-    if solution.sizes.len() < 2 {
-        return Ok(vec![]);
-    }
-    let mut slots = data.slots()?;
-    slots.tell(&Scores::new(solution.directions.clone()))?;
-    slots.numbers(Slot::V)
-}
-
-/// What each point's own direction leaves of it, relative to its norm.
-fn misfits(data: &dyn Data, solution: &Solution) -> Result<Vec<f64>> {
-    let mut slots = data.slots()?;
-    slots.set_labels(0, &solution.labels)?;
-    Ok(slots.tell(&Misfits::new(&solution.directions, 0))?.0)
-}
-
 /// Every column divided by its sum.
 fn shares(mut sums: Mat) -> Mat {
     let totals = (0..sums.cols).map(|c| (0..sums.rows).map(|f| sums[(f, c)]).sum::<f64>());
@@ -262,36 +235,11 @@ fn shares(mut sums: Mat) -> Mat {
     sums
 }
 
-/// How sure every point is of its cluster.
-pub fn margins(data: &dyn Data, solution: &Solution) -> Result<Vec<Margin>> {
-    Ok(margins_of(&scores(data, solution)?, solution))
-}
-
-fn margins_of(scores: &[f64], solution: &Solution) -> Vec<Margin> {
-    const NONE: Margin = Margin { second: None, margin: f64::NAN };
-    let k = solution.sizes.len();
-    if k < 2 {
-        return vec![NONE; solution.labels.len()];
-    }
-    let margin = |(&label, scores): (&i32, &[f64])| {
-        let Ok(own) = usize::try_from(label) else { return NONE };
-        let mut other = usize::from(own == 0);
-        for i in (0..k).filter(|&i| i != own) {
-            if scores[i] > scores[other] {
-                other = i;
-            }
-        }
-        let most = scores[own].abs().max(scores[other].abs());
-        let margin = if most > 0.0 { (scores[own] - scores[other]) / most } else { f64::NAN };
-        Margin { second: Some(other), margin }
-    };
-    solution.labels.iter().zip(scores.chunks_exact(k)).map(margin).collect()
-}
-
-fn uncertain(margins: &[Margin], solution: &Solution) -> Vec<Uncertain> {
+fn uncertain(standings: &[Standing], solution: &Solution) -> Vec<Uncertain> {
     let mut close: Vec<Uncertain> = vec![];
-    for (point, (&label, of)) in solution.labels.iter().zip(margins).enumerate() {
-        let (Ok(own), Some(other), margin) = (usize::try_from(label), of.second, of.margin) else { continue };
+    for (point, (&label, of)) in solution.labels.iter().zip(standings).enumerate() {
+        let (Ok(own), Some(other)) = (usize::try_from(label), of.second()) else { continue };
+        let margin = f64::from(of.margin());
         let closer = close.last().is_none_or(|last| margin < last.margin);
         if !margin.is_nan() && (close.len() < UNCERTAIN || closer) {
             let at = close.partition_point(|u| u.margin <= margin);
@@ -347,16 +295,16 @@ mod tests {
         let data = open(&matrix, None).unwrap();
         let outcome = cluster(&*data, &Job::new("em-onmf", 2).unwrap(), &mut ()).unwrap();
         let solution = &outcome.solution;
-        for (j, margin) in margins(&*data, solution).unwrap().iter().enumerate() {
+        for (j, of) in Findings::new(&*data, solution).unwrap().standings.iter().enumerate() {
             let score =
                 |i: usize| (0..3).map(|f| matrix.point(j)[f] * solution.directions[(f, i)]).sum::<f64>();
             let own = solution.labels[j] as usize;
-            assert_eq!(margin.second, Some(1 - own));
+            assert_eq!(of.second(), Some(1 - own));
             let expected = (score(own) - score(1 - own)) / score(own);
-            assert!((margin.margin - expected).abs() < 1e-12, "{} {expected}", margin.margin);
+            assert!((f64::from(of.margin()) - expected).abs() < 1e-6, "{} {expected}", of.margin());
         }
         let one = cluster(&*data, &Job::new("em-onmf", 1).unwrap(), &mut ()).unwrap();
-        let alone = margins(&*data, &one.solution).unwrap();
-        assert!(alone.iter().all(|m| m.second.is_none() && m.margin.is_nan()));
+        let alone = Findings::new(&*data, &one.solution).unwrap().standings;
+        assert!(alone.iter().all(|of| of.second().is_none() && of.margin().is_nan()));
     }
 }

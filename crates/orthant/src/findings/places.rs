@@ -5,6 +5,7 @@
 use std::f64::consts::TAU;
 
 use crate::finish::Solution;
+use crate::matrix::passes::Stood;
 
 /// Points on the map, about.
 const SHOWN: usize = 2500;
@@ -29,18 +30,17 @@ pub struct Place {
     pub y: f64,
 }
 
-/// The corners of the clusters, and where some of the points lie, cluster after cluster; `scores` is points × k.
-pub(super) fn places(scores: &[f64], misfits: &[f64], solution: &Solution) -> (Vec<(f64, f64)>, Vec<Place>) {
+/// The corners of the clusters, and where the sampled points lie, cluster after cluster.
+pub(super) fn places(shown: &[usize], stood: &Stood, solution: &Solution) -> (Vec<(f64, f64)>, Vec<Place>) {
     let k = solution.sizes.len();
-    if !(2..=CORNERS).contains(&k) || scores.is_empty() {
+    if shown.is_empty() {
         return (vec![], vec![]);
     }
     let corners = corners(solution);
-    let shown = sample(solution);
-    let power = contrast(scores, &shown, k);
-    let most_left = shown.iter().map(|&j| misfits[j]).filter(|x| x.is_finite()).fold(0.0, f64::max);
-    let place = |&j: &usize| {
-        let own = &scores[j * k..][..k];
+    let power = contrast(&stood.scores, k);
+    let misfit = |j: usize| f64::from(stood.points[j].misfit());
+    let most_left = shown.iter().map(|&j| misfit(j)).filter(|x| x.is_finite()).fold(0.0, f64::max);
+    let place = |(&j, own): (&usize, &[f64])| {
         let most = own.iter().copied().fold(0.0, f64::max);
         let (mut x, mut y, mut all) = (0.0, 0.0, 0.0);
         for (score, corner) in own.iter().zip(&corners) {
@@ -49,16 +49,17 @@ pub(super) fn places(scores: &[f64], misfits: &[f64], solution: &Solution) -> (V
         }
         // Between two corners there is only a line: upwards is what the direction leaves of a point.
         if k == 2 {
-            return Place { point: j, x: x / all, y: misfits[j] };
+            return Place { point: j, x: x / all, y: misfit(j) };
         }
-        let inwards = if most_left > 0.0 { 1.0 - INWARDS * misfits[j] / most_left } else { 1.0 };
+        let inwards = if most_left > 0.0 { 1.0 - INWARDS * misfit(j) / most_left } else { 1.0 };
         Place { point: j, x: inwards * x / all, y: inwards * y / all }
     };
-    let mut places: Vec<Place> = shown.iter().map(place).collect();
+    let mut places: Vec<Place> = shown.iter().zip(stood.scores.chunks_exact(k)).map(place).collect();
     if k == 2 {
         spread(&mut places);
     }
     places.retain(|place| place.x.is_finite() && place.y.is_finite());
+    places.sort_by_key(|place| solution.labels[place.point]);
     (corners, places)
 }
 
@@ -82,29 +83,31 @@ fn corners(solution: &Solution) -> Vec<(f64, f64)> {
     corners
 }
 
-/// Some points of every cluster, evenly from all of them.
-fn sample(solution: &Solution) -> Vec<usize> {
+/// The points that are shown, ascending: some of every cluster, evenly from all of it; none where there is no map.
+pub(super) fn sample(solution: &Solution) -> Vec<usize> {
+    if !(2..=CORNERS).contains(&solution.sizes.len()) {
+        return vec![];
+    }
     let step = solution.labels.len().div_ceil(SHOWN).max(1);
     let steps: Vec<usize> = solution.sizes.iter().map(|size| step.min(size / LEAST).max(1)).collect();
     let mut seen = vec![0; steps.len()];
-    let mut shown: Vec<(usize, usize)> = vec![];
+    let mut shown = vec![];
     for (j, label) in solution.labels.iter().enumerate() {
         let Ok(i) = usize::try_from(*label) else { continue };
         if seen[i] % steps[i] == 0 {
-            shown.push((i, j));
+            shown.push(j);
         }
         seen[i] += 1;
     }
-    shown.sort_unstable();
-    shown.into_iter().map(|(_, j)| j).collect()
+    shown
 }
 
 /// The power of scores by which the second score of the middle point counts [`SECOND`] of its first: spectra are alike, texts
 /// are not, and both should fill the map.
-fn contrast(scores: &[f64], shown: &[usize], k: usize) -> f64 {
-    let ratio = |&j: &usize| {
+fn contrast(scores: &[f64], k: usize) -> f64 {
+    let ratio = |own: &[f64]| {
         let (mut first, mut second) = (0.0, 0.0);
-        for &score in &scores[j * k..][..k] {
+        for &score in own {
             if score > first {
                 (first, second) = (score, first);
             } else if score > second {
@@ -113,7 +116,7 @@ fn contrast(scores: &[f64], shown: &[usize], k: usize) -> f64 {
         }
         if first > 0.0 { second / first } else { 1.0 }
     };
-    let mut ratios: Vec<f64> = shown.iter().map(ratio).collect();
+    let mut ratios: Vec<f64> = scores.chunks_exact(k).map(ratio).collect();
     ratios.sort_by(f64::total_cmp);
     let middle = ratios.get(ratios.len() / 2).copied().unwrap_or(SECOND).clamp(1e-3, 0.999);
     (SECOND.ln() / middle.ln()).max(0.5)

@@ -15,16 +15,17 @@ pub(super) fn between(report: &Report) -> Option<f64> {
     let directions = &report.outcome.solution.directions;
     let cosines = directions.transpose_times(directions);
     let (mut known, mut between) = (0usize, 0usize);
-    for (label, m) in report.labels().iter().zip(&report.findings.margins) {
-        let (Ok(own), Some(second)) = (usize::try_from(*label), m.second) else { continue };
+    for (label, of) in report.labels().iter().zip(&report.findings.standings) {
+        let (Ok(own), Some(second)) = (usize::try_from(*label), of.second()) else { continue };
         known += 1;
-        between += usize::from(m.margin < BETWEEN * (1.0 - cosines[(own, second)]));
+        between += usize::from(f64::from(of.margin()) < BETWEEN * (1.0 - cosines[(own, second)]));
     }
     (known > 0).then(|| between as f64 / known as f64)
 }
 
 pub(super) fn margins(report: &Report, findings: &Findings) -> (Option<String>, String) {
-    let known: Vec<f64> = findings.margins.iter().map(|m| m.margin).filter(|m| !m.is_nan()).collect();
+    let known: Vec<f64> =
+        findings.standings.iter().map(|of| f64::from(of.margin())).filter(|m| !m.is_nan()).collect();
     if known.is_empty() {
         return (None, String::new());
     }

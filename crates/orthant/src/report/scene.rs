@@ -31,11 +31,12 @@ pub(super) fn certainty(report: &Report) -> Result<Option<String>> {
         return Ok(None);
     }
     let findings = report.findings;
-    let margins: Vec<f64> = findings.margins.iter().map(|m| m.margin.max(0.0)).collect();
+    let margins: Vec<f64> = findings.standings.iter().map(|of| f64::from(of.margin().max(0.0))).collect();
+    let misfits: Vec<f64> = findings.standings.iter().map(|of| f64::from(of.misfit())).collect();
     let mut out = String::from(r#"<div class="mappair">"#);
     for (values, what, caption) in [
         (&margins, "margin", "Margin: how far ahead its cluster is of the next, 0 is not at all"),
-        (&findings.misfits, "error", "Error ‖m − uv‖/‖m‖ of each pixel: what its cluster leaves of it"),
+        (&misfits, "error", "Error ‖m − uv‖/‖m‖ of each pixel: what its cluster leaves of it"),
     ] {
         let high = nice(values);
         let picture =

@@ -38,7 +38,8 @@ passes! {
     soften: Soften;
     moves: Moves;
     information: Information;
-    residual: Residual, Misfits, Strengths, Squares;
+    residual: Residual, Strengths, Squares;
+    standing: Standings;
     group: Shares, Group;
     points_side: Directions, Own;
     exact: ExactScores;
@@ -50,6 +51,7 @@ pub use moves::{Move, change};
 pub use multiply::Multiplied;
 pub use onp::Stepped;
 pub use residual::Left;
+pub use standing::{Standing, Stood};
 
 use super::seam::{AnyPart, AnyPass, Pass};
 use crate::bytes::Bytes;

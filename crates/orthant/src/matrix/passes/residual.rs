@@ -11,10 +11,10 @@ use crate::matrix::{Mat, Shape};
 #[derive(Debug, Clone)]
 pub struct Residual {
     /// k × features: a direction is contiguous.
-    directions: Mat,
+    pub(super) directions: Mat,
     /// Their squared norms, summed in the order in which a point's own share of them is, so that what is explained whole
     /// leaves nothing.
-    norms2: Vec<f64>,
+    pub(super) norms2: Vec<f64>,
     run: usize,
 }
 bytes_of!(Residual { directions, norms2, run });
@@ -150,53 +150,6 @@ impl Pass for Strengths {
             let i = column(label, 0) as usize;
             let known = i < self.directions.rows;
             strengths.0.push(if known { strip.dot(p, self.directions.row(i)).max(0.0) } else { 0.0 });
-        }
-        Ok(())
-    }
-}
-
-/// Tells `‖mⱼ − uv‖/‖mⱼ‖` of each point with its own direction; NaN without a cluster or of a zero point.
-#[derive(Debug, Clone)]
-pub struct Misfits {
-    /// Its directions and their norms.
-    of: Residual,
-}
-bytes_of!(Misfits { of });
-
-impl Misfits {
-    /// For directions, features × k.
-    pub fn new(u: &Mat, run: usize) -> Self {
-        Misfits { of: Residual::new(u, run) }
-    }
-}
-
-impl Pass for Misfits {
-    const NAME: &'static str = "misfits";
-    type Part = Each<f64>;
-
-    fn empty(&self) -> Each<f64> {
-        Each(vec![])
-    }
-
-    fn slots(&self) -> Vec<Use> {
-        self.of.slots()
-    }
-
-    fn cost(&self, shape: &Shape) -> usize {
-        self.of.cost(shape)
-    }
-
-    fn strip(&self, strip: &mut Strip, arrays: &mut [ArrayMut], misfits: &mut Each<f64>) -> Result<()> {
-        let Residual { directions, norms2, .. } = &self.of;
-        for (p, &label) in arrays[0].labels().iter().enumerate() {
-            let (norm2, i) = (strip.norm2(p), column(label, 0) as usize);
-            if i >= directions.rows || norm2 <= 0.0 {
-                misfits.0.push(f64::NAN);
-                continue;
-            }
-            let direction = directions.row(i);
-            let v = strip.dot(p, direction).max(0.0);
-            misfits.0.push((strip.residual2(p, direction, norms2[i], v) / norm2).max(0.0).sqrt());
         }
         Ok(())
     }
