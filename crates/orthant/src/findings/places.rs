@@ -90,11 +90,11 @@ pub(super) fn sample(solution: &Solution) -> Vec<usize> {
     }
     let step = solution.labels.len().div_ceil(SHOWN).max(1);
     let steps: Vec<usize> = solution.sizes.iter().map(|size| step.min(size / LEAST).max(1)).collect();
-    let mut seen = vec![0; steps.len()];
+    let mut seen = vec![0usize; steps.len()];
     let mut shown = vec![];
     for (j, label) in solution.labels.iter().enumerate() {
         let Ok(i) = usize::try_from(*label) else { continue };
-        if seen[i] % steps[i] == 0 {
+        if seen[i].is_multiple_of(steps[i]) {
             shown.push(j);
         }
         seen[i] += 1;
