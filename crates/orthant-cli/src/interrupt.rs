@@ -41,9 +41,12 @@ pub fn happened() -> bool {
     HAPPENED.load(Ordering::SeqCst)
 }
 
-/// Something to be removed should the program end at once.
-pub fn remember(traces: Traces) {
-    unfinished().push(traces);
+/// Makes something that is to be removed should the program end at once, which it does not do in between.
+pub fn making<T, E>(make: impl FnOnce() -> Result<T, E>, traces: impl FnOnce(&T) -> Traces) -> Result<T, E> {
+    let mut unfinished = unfinished();
+    let made = make()?;
+    unfinished.push(traces(&made));
+    Ok(made)
 }
 
 /// Removes them, for a program that ends at once. Files that are being moved into their place are left to the next run.

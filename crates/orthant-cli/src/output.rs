@@ -46,13 +46,13 @@ struct Staged(Option<Stage>);
 impl Staged {
     /// `named` is what the user calls it.
     fn open(named: &Path, home: &Path, claims: &[&OsStr], make: bool) -> Result<Staged> {
-        let stage = Stage::open(home, claims, make).map_err(|error| match error {
+        let stage = interrupt::making(|| Stage::open(home, claims, make), Stage::traces);
+        let stage = stage.map_err(|error| match error {
             Error::Io { source, .. } => {
                 anyhow::Error::new(source).context(format!("{}: cannot be written", named.display()))
             }
             other => other.into(),
         })?;
-        interrupt::remember(stage.traces());
         Ok(Staged(Some(stage)))
     }
 
