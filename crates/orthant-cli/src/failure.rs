@@ -1,6 +1,6 @@
 //! One line on standard error for whatever went wrong, and the exit code that belongs to it.
 
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -17,13 +17,13 @@ const BAD_INPUT: u8 = 2;
 const FAILED: u8 = 1;
 
 /// Tells of an error.
-pub fn report(error: &anyhow::Error) -> ExitCode {
+pub fn report(error: &anyhow::Error) -> u8 {
     let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
     };
     // The reader of our output has seen enough (`| head`).
     if error.chain().any(broken_pipe) {
-        return ExitCode::SUCCESS;
+        return 0;
     }
     let mut told = String::new();
     for part in error.chain().map(line) {
@@ -34,9 +34,9 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     }
     complain(&told);
     if interrupt::happened() {
-        return ExitCode::from(interrupt::EXIT);
+        return interrupt::EXIT;
     }
-    ExitCode::from(if error.chain().any(failed) { FAILED } else { BAD_INPUT })
+    if error.chain().any(failed) { FAILED } else { BAD_INPUT }
 }
 
 /// There is no more memory: one line, and nothing half-written stays.
@@ -71,21 +71,21 @@ fn line(cause: &(dyn std::error::Error + 'static)) -> String {
     }
 }
 
-/// Shows help, or says in one line what is wrong with the arguments.
-pub fn usage(error: clap::Error) -> ExitCode {
+/// Shows help, or says in one line what is wrong with the arguments, the first of which may be a command.
+pub fn usage(error: clap::Error, first: Option<&OsString>) -> u8 {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // Nobody to tell if even this cannot be printed.
             let _ = error.print();
-            ExitCode::SUCCESS
+            0
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
-            ExitCode::from(BAD_INPUT)
+            BAD_INPUT
         }
         _ => {
-            complain(&on_one_line(&error.render().to_string()));
-            ExitCode::from(BAD_INPUT)
+            complain(&on_one_line(&error.render().to_string(), first));
+            BAD_INPUT
         }
     }
 }
@@ -95,10 +95,10 @@ fn complain(problem: &str) {
 }
 
 /// clap's paragraphs as one line: what is wrong, the tips, and where to read on.
-fn on_one_line(text: &str) -> String {
+fn on_one_line(text: &str, first: Option<&OsString>) -> String {
     let mut told = String::new();
-    let known = |word: &String| Cli::command().find_subcommand(word).is_some();
-    let mut help = match std::env::args().nth(1).filter(known) {
+    let known = |word: &&str| Cli::command().find_subcommand(word).is_some();
+    let mut help = match first.and_then(|word| word.to_str()).filter(known) {
         Some(command) => format!("orthant {command} --help"),
         None => "orthant --help".to_string(),
     };

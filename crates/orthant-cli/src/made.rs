@@ -1,10 +1,20 @@
 //! How a result came about: the command, the day, for reports.
 
+use std::ffi::OsString;
+use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What was typed, the program's name first. Not what the process was started with: that may be Python.
+static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Keeps what was typed; the first time counts.
+pub fn remember(words: impl IntoIterator<Item = OsString>) -> &'static [OsString] {
+    WORDS.get_or_init(|| words.into_iter().collect())
+}
 
 /// The command that was typed, fit to be typed again.
 pub fn command() -> String {
-    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
+    let words = WORDS.get().into_iter().flatten().skip(1).map(|word| quoted(&word.to_string_lossy()));
     std::iter::once("orthant".to_string()).chain(words).collect::<Vec<_>>().join(" ")
 }
 

@@ -15,6 +15,7 @@ const COMMANDS: &[&str] = &[
     "methods",
     "demo",
     "reproduce",
+    "manual",
     "completions",
 ];
 
@@ -82,4 +83,40 @@ fn completions_know_the_commands() {
         let (script, _) = succeed(folder.path(), &format!("completions {shell}"));
         assert!(script.contains("evaluate") && script.contains("max-iterations"), "{shell}");
     }
+}
+
+#[test]
+fn help_of_a_command_is_found_either_way() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in ["cluster", "generate models"] {
+        let said = succeed(folder.path(), &format!("help {command}"));
+        assert_eq!(said, succeed(folder.path(), &format!("{command} --help")));
+    }
+}
+
+/// The manual is written from the same declarations: every flag of the help is on the page.
+#[test]
+fn the_manual_has_a_page_for_every_command_with_every_flag() {
+    let folder = tempfile::tempdir().unwrap();
+    succeed(folder.path(), "manual --out man");
+    succeed(folder.path(), "manual --format markdown --out site");
+    for command in COMMANDS {
+        let (help, _) = succeed(folder.path(), &format!("{command} --help"));
+        let page = |name: String| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        let man = page(format!("man/orthant-{command}.1")).replace("\\-", "-");
+        let site = page(format!("site/orthant-{command}.md"));
+        assert!(man.starts_with(".ie") && site.starts_with(&format!("# orthant {command}\n")), "{command}");
+        for flag in help.split_whitespace().filter(|word| word.starts_with("--") && word.len() > 2) {
+            let flag: String = flag.chars().take_while(|&c| c == '-' || c.is_ascii_alphanumeric()).collect();
+            assert!(man.contains(&flag), "{command}: the man page has no {flag}");
+            assert!(site.contains(&flag), "{command}: the page of the site has no {flag}");
+        }
+        assert_eq!(
+            succeed(folder.path(), &format!("manual {command}")).0.trim_end(),
+            page(format!("man/orthant-{command}.1")).trim_end()
+        );
+    }
+    assert!(folder.path().join("man/orthant-generate-models.1").exists());
+    let (_, error) = texts(&crate::support::run(folder.path(), "manual clusterx"));
+    assert!(error.contains("COMMAND: there is no 'clusterx'"), "{error}");
 }

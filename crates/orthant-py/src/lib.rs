@@ -10,6 +10,7 @@ mod fit;
 mod fitted;
 mod generate;
 mod prepare;
+mod program;
 mod report;
 mod scores;
 mod shards;
@@ -34,6 +35,8 @@ mod _orthant {
     #[pymodule_export]
     use crate::prepare::{read, weigh};
     #[pymodule_export]
+    use crate::program::program;
+    #[pymodule_export]
     use crate::report::{findings, report};
     #[pymodule_export]
     use crate::scores::scores;
@@ -42,5 +45,5 @@ mod _orthant {
     #[pymodule_export]
     use crate::study::{advise, choose_k};
     #[pymodule_export]
-    use crate::table::{certificates, methods, polishes, starts, version, weightings};
+    use crate::table::{certificates, documentation, methods, polishes, starts, version, weightings};
 }

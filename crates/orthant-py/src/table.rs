@@ -15,6 +15,12 @@ pub(crate) fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// Where the documentation is; none until Cargo.toml has an address.
+#[pyfunction]
+pub(crate) fn documentation() -> Option<&'static str> {
+    Some(env!("CARGO_PKG_HOMEPAGE")).filter(|address| !address.contains("example.org"))
+}
+
 /// All methods.
 #[pyfunction]
 pub(crate) fn methods(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {

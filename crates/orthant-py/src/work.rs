@@ -48,7 +48,8 @@ impl Observer for Watcher {
     }
 
     fn wants_to_save(&mut self) -> bool {
-        self.saving.as_ref().is_some_and(|(_, every, last)| last.elapsed() >= *every)
+        let stopping = self.stop.load(Ordering::Relaxed);
+        self.saving.as_ref().is_some_and(|(_, every, last)| stopping || last.elapsed() >= *every)
     }
 
     fn save(&mut self, checkpoint: &[u8]) -> orthant::Result<()> {

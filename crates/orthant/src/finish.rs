@@ -1,4 +1,20 @@
 //! From labels to a feasible solution: U ≥ 0, V ≥ 0 and VVᵀ = I to rounding, whatever the method was.
+//!
+//! ```
+//! use orthant::{Job, cluster, matrix::open};
+//!
+//! let points = [[8.0, 0.0], [6.0, 0.0], [0.0, 5.0]];
+//! let solution = cluster(&*open(&points, None)?, &Job::new("best", 2)?, &mut ())?.solution;
+//! assert_eq!((solution.labels.as_slice(), solution.sizes.as_slice()), ([0, 0, 1].as_slice(), [2, 1].as_slice()));
+//! // A point is its strength times the column of U that belongs to its cluster.
+//! assert!((solution.v[1] * solution.u[(0, 0)] - 6.0).abs() < 1e-12);
+//!
+//! // New points, and how strong they are.
+//! let (labels, strengths) = solution.transform(&*open(&[[0.0, 10.0], [8.0, 1.0]], None)?)?;
+//! assert_eq!(labels, [1, 0]);
+//! assert!((strengths[0] - 2.0).abs() < 1e-12);
+//! # Ok::<(), orthant::Error>(())
+//! ```
 
 use crate::bytes::bytes_of;
 use crate::error::{Error, Result};

@@ -56,6 +56,11 @@ pub mod texts;
 mod told;
 pub mod weighting;
 
+/// What the package shows first must run too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub use error::{Error, Place, Result};
 pub use image::{ImageShape, Scan};
 pub use matrix::Matrix;

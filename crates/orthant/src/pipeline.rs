@@ -1,4 +1,17 @@
 //! The whole flow on one screen: prepare → start → iterate → polish → finish → certify.
+//!
+//! ```
+//! use orthant::{Job, cluster, matrix::open};
+//!
+//! // Two directions; lengths do not matter.
+//! let points = [[4.0, 0.0, 0.1], [1.0, 0.0, 0.0], [0.0, 3.0, 3.0], [0.0, 0.5, 0.6], [0.0, 0.0, 0.0]];
+//! let job = Job { runs: 5, ..Job::new("em-onmf", 2)? };
+//! let outcome = cluster(&*open(&points, None)?, &job, &mut ())?;
+//! assert_eq!(outcome.solution.labels, [1, 1, 0, 0, -1]);
+//! assert_eq!(outcome.runs.len(), 5);
+//! assert!(outcome.certificate.relative_error < 0.05);
+//! # Ok::<(), orthant::Error>(())
+//! ```
 
 use std::time::{Duration, Instant};
 

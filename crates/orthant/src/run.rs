@@ -1,4 +1,25 @@
 //! The only iteration loop: it asks algorithms to step and decides when to stop.
+//!
+//! Whoever wants to watch is an [`Observer`], who may also end the work:
+//!
+//! ```
+//! use orthant::{Job, cluster, generate::{Generator, Synthetic}, matrix::open};
+//! use orthant::run::{Event, Go, Observer, Stop};
+//!
+//! struct FewIterations(usize);
+//!
+//! impl Observer for FewIterations {
+//!     fn iteration(&mut self, event: &Event) -> Go {
+//!         if event.iteration < self.0 { Go::On } else { Go::Stop }
+//!     }
+//! }
+//!
+//! let made = Synthetic { noise: 0.1, ..Synthetic::default() }.generate()?;
+//! let outcome = cluster(&*open(&made.matrix, None)?, &Job::new("onp-mf", 6)?, &mut FewIterations(10))?;
+//! assert_eq!(outcome.stop(), Stop::Cancelled);
+//! assert_eq!(outcome.best().iterations(), 10);
+//! # Ok::<(), orthant::Error>(())
+//! ```
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -26,7 +26,6 @@ use parse::{certificate, orientation, origin, part, polish, positive, range, sec
     name = "orthant",
     version,
     max_term_width = 110,
-    disable_help_subcommand = true,
     after_help = "\
 Examples:
   orthant demo                                    all methods on data made on the spot
@@ -70,6 +69,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Reproduce the tables and figures of the paper
     Reproduce(ReproduceArgs),
+    /// Print the manual: man pages, or Markdown
+    Manual(ManualArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
 }
@@ -426,6 +427,32 @@ pub struct ReproduceArgs {
     pub show_only: bool,
     #[command(flatten)]
     pub work: WorkArgs,
+}
+
+/// `orthant manual`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  orthant manual cluster > orthant-cluster.1
+  orthant manual --out ~/.local/share/man/man1")]
+pub struct ManualArgs {
+    /// The command; several words for a part of one, such as 'generate models' [default: the program]
+    pub command: Vec<String>,
+    /// What to write
+    #[arg(long, value_name = "FORMAT", default_value = "man")]
+    pub format: ManualFormat,
+    /// Write a page for each command into this folder, which may exist
+    #[arg(short, long, value_name = "DIR", conflicts_with = "command")]
+    pub out: Option<PathBuf>,
+}
+
+/// Forms of the manual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ManualFormat {
+    /// Pages for man(1)
+    Man,
+    /// For a site
+    Markdown,
 }
 
 /// `orthant completions`.

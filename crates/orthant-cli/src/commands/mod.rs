@@ -10,6 +10,7 @@ pub mod demo;
 pub mod evaluate;
 pub mod generate;
 pub mod info;
+pub mod manual;
 pub mod methods;
 pub mod predict;
 pub mod reproduce;

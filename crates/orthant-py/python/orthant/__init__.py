@@ -12,16 +12,23 @@ Examples
 1.0
 """
 
-from . import blocks, datasets, metrics, plot
-from ._consensus import Consensus, consensus
-from ._files import load, read
-from ._findings import findings
-from ._onmf import ONMF
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ._orthant import OrthantError as OrthantError
 from ._orthant import version
-from ._report import report
-from ._spherical_k_means import SphericalKMeans
-from ._study import Advice, Choice, advise, choose_k
+
+if TYPE_CHECKING:
+    from . import blocks, datasets, metrics, plot
+    from ._consensus import Consensus, consensus
+    from ._files import load, read
+    from ._findings import findings
+    from ._onmf import ONMF
+    from ._report import report
+    from ._spherical_k_means import SphericalKMeans
+    from ._study import Advice, Choice, advise, choose_k
 
 __version__: str = version()
 __all__ = [
@@ -44,3 +51,32 @@ __all__ = [
     "report",
     "__version__",
 ]
+
+# What is named above is imported when it is first asked for: the command `orthant` lives in this package too, and does not wait
+# for scikit-learn.
+_HOMES = {
+    "Advice": "_study",
+    "Choice": "_study",
+    "Consensus": "_consensus",
+    "ONMF": "_onmf",
+    "SphericalKMeans": "_spherical_k_means",
+    "advise": "_study",
+    "choose_k": "_study",
+    "consensus": "_consensus",
+    "findings": "_findings",
+    "load": "_files",
+    "read": "_files",
+    "report": "_report",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = import_module(f".{_HOMES.get(name, name)}", __name__)
+    globals()[name] = getattr(home, name) if name in _HOMES else home
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import numbers
 import os
+import pathlib
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state, check_scalar
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import (
     _check_n_features,
     _check_sample_weight,
@@ -24,7 +26,7 @@ from sklearn.utils.validation import (
 from . import _orthant
 from ._inputs import OnDisk, feature_names, in_memory, joined, named_entries, on_disk, parts
 from ._progress import Bar
-from ._typing import Bound, Labels, MatrixLike, NDArray, Real
+from ._typing import Bound, Labels, MatrixLike, NDArray, Path, Real
 
 #: The table of methods by name, as the library has it.
 METHODS = {entry["name"]: entry for entry in _orthant.methods()}
@@ -116,10 +118,6 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _time(self) -> float | None:
         return None
-
-    def _saving(self) -> dict[str, Any]:
-        """Where and how often work under way is saved, for the compiled part."""
-        return {}
 
     # Checks.
 
@@ -276,8 +274,19 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     # Fitting.
 
-    def _fit(self, X: MatrixLike, sample_weight: Any) -> Any:
+    # Nothing that a pipeline would pass on to one step of several.
+    __metadata_request__fit = {name: UNUSED for name in ("checkpoint", "checkpoint_every", "resume")}
+
+    def _fit(
+        self,
+        X: MatrixLike,
+        sample_weight: Any,
+        checkpoint: Path | None = None,
+        checkpoint_every: float = 30.0,
+        resume: bool = True,
+    ) -> Any:
         self._check_parameters()
+        check_scalar(checkpoint_every, "checkpoint_every", numbers.Real, min_val=0)
         self._check_weighting()
         X = self._check_X(X, reset=True)
         n_points = X.shape[1] if self._of_features() else X.shape[0]
@@ -296,6 +305,8 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         watch, interval, bar = self._watch(name, dict(values))
         start = self._check_init()
+        if checkpoint is not None and not resume:
+            pathlib.Path(checkpoint).unlink(missing_ok=True)
         with self._named_entries():
             asked = {
                 "method": name,
@@ -315,13 +326,16 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 threads=threads(self.n_jobs),
                 watch=watch,
                 interval=interval,
-                **self._saving(),
+                checkpoint=checkpoint,
+                checkpoint_every=float(checkpoint_every),
             )
         self._set_fitted(fitted, X, weights)
         if bar is not None:
             bar.close(f"{fitted.stop} after {self.n_iter_} iterations, error {self.relative_error_:.4f}")
         if exception is not None:
             raise exception
+        if checkpoint is not None and fitted.stop != "cancelled":
+            pathlib.Path(checkpoint).unlink(missing_ok=True)
         if fitted.stop == "max-iterations":
             warnings.warn(
                 f"{fitted.method} reached its limit of iterations before it converged; "
@@ -503,6 +517,10 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         )
 
     # Conventions.
+
+    # scikit-learn's diagram links to the page of an estimator, where there is one.
+    _doc_link_module = "orthant" if _orthant.documentation() else "sklearn"
+    _doc_link_template = f"{_orthant.documentation()}/reference/generated/{{estimator_module}}.{{estimator_name}}.html"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -20,6 +20,7 @@ from ._typing import (
     Labels,
     MatrixLike,
     Method,
+    Path,
     Polish,
     RandomState,
     Real,
@@ -205,7 +206,7 @@ class ONMF(Clustering):
     n_features_in_ : int
         Number of features seen during fit.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if X has names that are all strings.
 
     See Also
@@ -337,7 +338,16 @@ class ONMF(Clustering):
         super()._set_fitted(fitted, X, weights)
         self.n_relabelled_ = fitted.relabelled
 
-    def fit(self: Self, X: MatrixLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self: Self,
+        X: MatrixLike,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        checkpoint: Path | None = None,
+        checkpoint_every: float = 30.0,
+        resume: bool = True,
+    ) -> Self:
         """Find the factors of X.
 
         Parameters
@@ -348,13 +358,20 @@ class ONMF(Clustering):
             Present for API consistency.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples' squared errors: a weight of 2 is the same as the sample twice.
+        checkpoint : path, default=None
+            A file for work under way, saved now and then and on Ctrl-C. Where it exists the fit goes on from it, to the same
+            bits; when the fit is complete it is removed.
+        checkpoint_every : float, default=30.0
+            Seconds between two savings.
+        resume : bool, default=True
+            Whether to go on from that file; False begins anew.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        return self._fit(X, sample_weight)
+        return self._fit(X, sample_weight, checkpoint, checkpoint_every, resume)
 
     def fit_predict(self, X: MatrixLike, y: object = None, sample_weight: ArrayLike | None = None) -> Labels:
         """Fit, and return `labels_`.

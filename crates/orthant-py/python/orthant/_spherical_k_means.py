@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from . import _orthant
 from ._base import Clustering, threads
 from ._inputs import parts
-from ._typing import ArrayLike, Certificate, Labels, MatrixLike, RandomState, Real, Start, Weighting
+from ._typing import ArrayLike, Certificate, Labels, MatrixLike, Path, RandomState, Real, Start, Weighting
 
 Self = TypeVar("Self", bound="SphericalKMeans")
 
@@ -118,7 +118,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
     n_features_in_ : int
         Number of features seen during fit.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if X has names that are all strings.
 
     See Also
@@ -180,7 +180,16 @@ class SphericalKMeans(ClusterMixin, Clustering):
         total = np.count_nonzero(has) if weights is None else weights[has].sum()
         self.inertia_ = max(0.0, float(total) - fitted.objective)
 
-    def fit(self: Self, X: MatrixLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self: Self,
+        X: MatrixLike,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        checkpoint: Path | None = None,
+        checkpoint_every: float = 30.0,
+        resume: bool = True,
+    ) -> Self:
         """Find the clusters of X.
 
         Parameters
@@ -191,13 +200,20 @@ class SphericalKMeans(ClusterMixin, Clustering):
             Present for API consistency.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples.
+        checkpoint : path, default=None
+            A file for work under way, saved now and then and on Ctrl-C. Where it exists the fit goes on from it, to the same
+            bits; when the fit is complete it is removed.
+        checkpoint_every : float, default=30.0
+            Seconds between two savings.
+        resume : bool, default=True
+            Whether to go on from that file; False begins anew.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        return self._fit(X, sample_weight)
+        return self._fit(X, sample_weight, checkpoint, checkpoint_every, resume)
 
     def fit_predict(self, X: MatrixLike, y: object = None, sample_weight: ArrayLike | None = None) -> Labels:
         """Fit, and return `labels_`.

@@ -8,9 +8,29 @@
 //! passes/    one file each
 //! kernels/   the inner loops
 //! ```
+//!
+//! Rows of numbers, [`Dense`] and [`Csr`] are points in memory; so are arrays of the crates `ndarray` and `sprs`, with the features
+//! of these names.
+//!
+//! ```
+//! use orthant::matrix::{Csr, open};
+//!
+//! let rows = [[3.0, 0.0, 1.0], [0.0, 2.0, 0.0]];
+//! let dense = open(&rows, None)?;
+//! assert_eq!((dense.shape().points, dense.shape().features), (2, 3));
+//!
+//! // The same, where only entries that are not zero are stored; points may have weights.
+//! let sparse = Csr::new(3, vec![0, 2, 3], vec![0, 2, 1], vec![3.0, 1.0, 2.0])?;
+//! let sparse = open(sparse, Some(vec![1.0, 1.0]))?;
+//! assert_eq!(sparse.shape().nonzeros, 3);
+//! assert_eq!(sparse.facts().norm2, dense.facts().norm2);
+//! # Ok::<(), orthant::Error>(())
+//! ```
 
 #[cfg(feature = "ndarray")]
 mod arrays;
+#[cfg(feature = "sprs")]
+mod compressed;
 mod cut;
 mod engine;
 pub(crate) mod kernels;

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import dask
@@ -14,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _base, _onmf, _orthant, _spherical_k_means
 from .._typing import Labels, MatrixLike, Real
+from .._typing import Path as PathLike
 from ._chunks import Chunks, Folder, blocks_of, chunked, is_path
 from ._transport import Transport
 from ._worker import aligned, matrix
@@ -26,7 +25,6 @@ class _OnDask(_base.Clustering):
     """What differs on a cluster: where X comes from and where results go."""
 
     _client: Any = None
-    _checkpoint: dict[str, Any] = {}
 
     @property
     def client(self) -> Any:
@@ -85,8 +83,10 @@ class _OnDask(_base.Clustering):
         X: MatrixLike,
         y: object = None,
         sample_weight: Any = None,
-        checkpoint: str | os.PathLike[str] | None = None,
+        *,
+        checkpoint: PathLike | None = None,
         checkpoint_every: float = 30.0,
+        resume: bool = True,
     ) -> Any:
         """As on one machine.
 
@@ -99,36 +99,28 @@ class _OnDask(_base.Clustering):
         sample_weight : array-like or dask array of shape (n_samples,), default=None
             Weights of the samples.
         checkpoint : path, default=None
-            A file for work under way. Where it exists the fit goes on from it, to the same bits; at the end it is removed.
+            A file for work under way, saved now and then and on Ctrl-C. Where it exists the fit goes on from it, to the same
+            bits; when the fit is complete it is removed.
         checkpoint_every : float, default=30.0
             Seconds between two savings.
+        resume : bool, default=True
+            Whether to go on from that file; False begins anew.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        if checkpoint is not None:
-            self._checkpoint = {"checkpoint": os.fspath(checkpoint), "checkpoint_every": float(checkpoint_every)}
-        try:
-            self._fit(X, sample_weight)
-        finally:
-            vars(self).pop("_checkpoint", None)
-        if checkpoint is not None:
-            Path(checkpoint).unlink(missing_ok=True)
-        return self
+        return self._fit(X, sample_weight, checkpoint, checkpoint_every, resume)
 
-    def _saving(self) -> dict[str, Any]:
-        return self._checkpoint
-
-    def _fit(self, X: MatrixLike, sample_weight: Any) -> Any:
+    def _fit(self, X: MatrixLike, sample_weight: Any, *saving: Any) -> Any:
         if is_path(X):
             X = self._check_X(X, reset=True)
             sample_weight = X.weights if sample_weight is None else sample_weight
         if hasattr(sample_weight, "compute"):
             sample_weight = np.asarray(self.client.compute(sample_weight).result())
         try:
-            return super()._fit(X, sample_weight)
+            return super()._fit(X, sample_weight, *saving)
         finally:
             self._close()
 

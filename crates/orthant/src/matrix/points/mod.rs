@@ -287,6 +287,24 @@ impl<'a> From<&'a Matrix> for AnyPoints<'a> {
     }
 }
 
+macro_rules! of_slices {
+    ($($t:ty, $kind:ident);*) => { $(
+        /// Points in rows, all of them as long as the first.
+        impl<'a, const FEATURES: usize> From<&'a [[$t; FEATURES]]> for AnyPoints<'a> {
+            fn from(rows: &'a [[$t; FEATURES]]) -> Self {
+                let dense = Dense::new(rows.len(), FEATURES, rows.as_flattened());
+                AnyPoints::$kind(dense.expect("so many numbers are there"))
+            }
+        }
+        impl<'a, const POINTS: usize, const FEATURES: usize> From<&'a [[$t; FEATURES]; POINTS]> for AnyPoints<'a> {
+            fn from(rows: &'a [[$t; FEATURES]; POINTS]) -> Self {
+                rows.as_slice().into()
+            }
+        }
+    )* };
+}
+of_slices!(f32, DenseF32; f64, DenseF64);
+
 /// Points in memory are a source like any other.
 impl super::seam::Source for AnyPoints<'_> {
     fn shape(&self) -> Shape {
