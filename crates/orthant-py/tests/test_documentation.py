@@ -11,6 +11,7 @@ from numpydoc.validate import validate
 
 import orthant
 import orthant.anndata
+import orthant.dask
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -81,3 +82,15 @@ FOUND = {"orthant.Advice", "orthant.Choice", "orthant.Consensus"}
 def test_docstrings_have_the_form_of_numpydoc(name):
     left_out = LEFT_OUT | ({"PR01"} if name in FOUND else set())
     assert [error for error in validate(name)["errors"] if error[0] not in left_out] == []
+
+
+def test_the_diagram_links_to_the_page_of_the_estimator_once_there_is_one(monkeypatch):
+    assert (orthant.ONMF()._get_doc_link() == "") == (orthant._orthant.documentation() is None)
+    base = orthant.ONMF.__mro__[1]
+    monkeypatch.setattr(base, "_doc_link_module", "orthant")
+    monkeypatch.setattr(base, "_doc_link_template", "https://here/{estimator_module}.{estimator_name}.html")
+    assert "https://here/orthant.dask.ONMF.html" in orthant.dask.ONMF()._repr_html_()
+    shown = orthant.ONMF()._repr_html_()
+    assert "https://here/orthant.ONMF.html" in shown
+    # What a parameter means, where the pointer rests.
+    assert "What is clustered" in shown

@@ -160,20 +160,6 @@ def test_matplotlib_is_imported_only_when_it_draws():
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_example_runs(path, tmp_path):
-    done = subprocess.run([sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
-
-
-def test_there_are_examples():
-    assert {path.stem for path in EXAMPLES} >= {"documents", "hyperspectral", "image_parts", "choosing"}
-
-
 def test_stubs_name_everything_that_is_compiled():
     stub = Path(_orthant.__file__).parent / "_orthant.pyi"
     text = stub.read_text()
