@@ -58,7 +58,12 @@ impl Lanes {
         lanes: &mut [Lane],
     ) -> Vec<Vec<RoughTold>> {
         let mut room = self.room.lock().ok().and_then(|mut room| room.pop()).unwrap_or_default();
-        let told = Iterating::new(self, engine, rule, k, lanes, &mut room).iterate(lanes);
+        // Lanes that nobody uses cost as much as others.
+        let told = match lanes.len() {
+            0..=2 => Iterating::<2>::new(self, engine, rule, k, lanes, &mut room).iterate(lanes),
+            3..=4 => Iterating::<4>::new(self, engine, rule, k, lanes, &mut room).iterate(lanes),
+            _ => Iterating::<LANES>::new(self, engine, rule, k, lanes, &mut room).iterate(lanes),
+        };
         if let Ok(mut kept) = self.room.lock() {
             kept.push(room);
         }
@@ -66,7 +71,7 @@ impl Lanes {
     }
 }
 
-struct Iterating<'a> {
+struct Iterating<'a, const N: usize> {
     all: &'a Lanes,
     engine: &'a Engine,
     rule: Rule,
@@ -82,10 +87,10 @@ struct Iterating<'a> {
     /// Weights of the clusters, of lanes that go on from labels.
     weight: Vec<Vec<f64>>,
     /// Lanes that had no labels before.
-    fresh: [bool; LANES],
+    fresh: [bool; N],
 }
 
-impl<'a> Iterating<'a> {
+impl<'a, const N: usize> Iterating<'a, N> {
     fn new(
         all: &'a Lanes,
         engine: &'a Engine,
@@ -95,26 +100,26 @@ impl<'a> Iterating<'a> {
         room: &'a mut Room,
     ) -> Self {
         let points = engine.shape.points;
-        room.u.resize(engine.shape.features * k * LANES, 0.0);
+        room.u.resize(engine.shape.features * k * N, 0.0);
         room.label.clear();
-        room.label.resize(points * LANES, NONE);
-        room.factor.resize(points * LANES, 0.0);
-        room.nearest.resize(engine.cut.strip * LANES, 0);
-        room.score.resize(engine.cut.strip * LANES, 0.0);
+        room.label.resize(points * N, NONE);
+        room.factor.resize(points * N, 0.0);
+        room.nearest.resize(engine.cut.strip * N, 0);
+        room.score.resize(engine.cut.strip * N, 0.0);
         let weight = |p: usize| engine.weights.as_ref().map_or(1.0, |w| w[p]);
         let adds: Vec<f64> = (0..points).map(|p| rule.adds(weight(p), engine.norms2[p])).collect();
         let shift = if rule.rough() == Rough::Distributions { all.totals.clone() } else { vec![1.0; points] };
-        let mut fresh = [true; LANES];
+        let mut fresh = [true; N];
         for (l, lane) in lanes.iter().enumerate() {
             fresh[l] = lane.labels.is_none();
             if let Some(labels) = &lane.labels {
                 for (p, &label) in labels.iter().enumerate() {
-                    room.label[p * LANES + l] = u8::try_from(label).unwrap_or(NONE);
-                    room.factor[p * LANES + l] = lane.adds.as_ref().map_or(adds[p], |adds| adds[p]) as f32;
+                    room.label[p * N + l] = u8::try_from(label).unwrap_or(NONE);
+                    room.factor[p * N + l] = lane.adds.as_ref().map_or(adds[p], |adds| adds[p]) as f32;
                 }
             }
         }
-        let (inverse, offset) = (vec![0.0; k * LANES], vec![0.0; k * LANES]);
+        let (inverse, offset) = (vec![0.0; k * N], vec![0.0; k * N]);
         let weight = vec![vec![1.0; k]; lanes.len()];
         Iterating { all, engine, rule, k, room, adds, shift, inverse, offset, weight, fresh }
     }
@@ -153,7 +158,7 @@ impl<'a> Iterating<'a> {
                 }
                 !ended
             });
-            (first, self.fresh) = (false, [false; LANES]);
+            (first, self.fresh) = (false, [false; N]);
         }
         told
     }
@@ -161,8 +166,8 @@ impl<'a> Iterating<'a> {
     /// Points that start the clusters of a lane: each is alone in its own.
     fn start(&mut self, l: usize, points: &[usize]) {
         for (i, &p) in points.iter().enumerate() {
-            self.room.label[p * LANES + l] = i as u8;
-            self.room.factor[p * LANES + l] = adds_at_start(self.rule, self.all.totals[p]);
+            self.room.label[p * N + l] = i as u8;
+            self.room.factor[p * N + l] = adds_at_start(self.rule, self.all.totals[p]);
         }
     }
 
@@ -170,7 +175,7 @@ impl<'a> Iterating<'a> {
     fn forget_starts(&mut self, lanes: &[Lane]) {
         for (l, lane) in lanes.iter().enumerate() {
             if let Origin::Points(points) = &lane.asked.origin {
-                points.iter().for_each(|&p| self.room.label[p * LANES + l] = NONE);
+                points.iter().for_each(|&p| self.room.label[p * N + l] = NONE);
             }
         }
     }
@@ -182,8 +187,8 @@ impl<'a> Iterating<'a> {
         }
         let (k, Room { u, label, factor, .. }) = (self.k, &mut *self.room);
         let distributions = self.rule.rough() == Rough::Distributions;
-        let mut tallies = vec![0.0; k * LANES];
-        run(Sums {
+        let mut tallies = vec![0.0; k * N];
+        run(Sums::<N> {
             turned: &self.all.turned,
             k,
             block: self.engine.cut.strip * self.engine.cut.block,
@@ -193,36 +198,36 @@ impl<'a> Iterating<'a> {
             squares: !distributions,
             tally: &mut tallies,
         });
-        let mut used = [0; LANES];
+        let mut used = [0; N];
         if distributions {
-            for row in u.chunks_exact(k * LANES) {
+            for row in u.chunks_exact(k * N) {
                 for (l, used) in used.iter_mut().enumerate() {
-                    *used += usize::from(row.iter().skip(l).step_by(LANES).any(|x| *x > 0.0));
+                    *used += usize::from(row.iter().skip(l).step_by(N).any(|x| *x > 0.0));
                 }
             }
         }
-        let mut added = [1.0; LANES];
+        let mut added = [1.0; N];
         for l in 0..self.weight.len() {
-            let own: Vec<f64> = (0..k).map(|i| tallies[i * LANES + l]).collect();
+            let own: Vec<f64> = (0..k).map(|i| tallies[i * N + l]).collect();
             let scaling = Scaling::of_sums(self.rule, &own, &self.weight[l], used[l]);
             added[l] = scaling.added;
             self.scale(l, scaling);
         }
         if distributions {
-            run(Logarithms { x: &mut self.room.u, added });
+            run(Logarithms::<N> { x: &mut self.room.u, added });
         }
     }
 
     fn scale(&mut self, l: usize, scaling: Scaling) {
         for i in 0..self.k {
-            self.inverse[i * LANES + l] = scaling.inverse[i];
-            self.offset[i * LANES + l] = scaling.offset[i];
+            self.inverse[i * N + l] = scaling.inverse[i];
+            self.offset[i * N + l] = scaling.offset[i];
         }
     }
 
     /// Given centroids into a lane.
     fn place(&mut self, l: usize, u: &Mat) {
-        for (to, x) in self.room.u.iter_mut().skip(l).step_by(LANES).zip(&u.data) {
+        for (to, x) in self.room.u.iter_mut().skip(l).step_by(N).zip(&u.data) {
             *to = *x as f32;
         }
         let squares = tally(u, true);
@@ -238,9 +243,9 @@ impl<'a> Iterating<'a> {
         };
         for strip in 0..engine.cut.strips() {
             let rows = engine.cut.points_of(&(strip..strip + 1));
-            let count = rows.len() * LANES;
+            let count = rows.len() * N;
             let Room { u, nearest, score, .. } = &mut *self.room;
-            run(Nearest {
+            run(Nearest::<N> {
                 rows: &self.all.rows,
                 from: rows.start,
                 k,
@@ -266,7 +271,7 @@ impl<'a> Iterating<'a> {
             let none = self.engine.norms2[p] == 0.0 && !rule.distance;
             let (w, adds) = (weights.map_or(1.0, |w| w[p]), self.adds[p]);
             for (l, told) in told.iter_mut().enumerate() {
-                let (place, own) = (p * LANES + l, at * LANES + l);
+                let (place, own) = (p * N + l, at * N + l);
                 let new = if none { NONE } else { nearest[own] };
                 told.changed += usize::from(self.fresh[l] || label[place] != new);
                 label[place] = new;
@@ -284,9 +289,9 @@ impl<'a> Iterating<'a> {
     /// What a lane has reached.
     fn take_out(&self, l: usize, lane: &mut Lane) {
         let of_label = |&label: &u8| if label == NONE { -1 } else { i32::from(label) };
-        lane.labels = Some(self.room.label.iter().skip(l).step_by(LANES).map(of_label).collect());
+        lane.labels = Some(self.room.label.iter().skip(l).step_by(N).map(of_label).collect());
         if self.rule.onmf {
-            lane.adds = Some(self.room.factor.iter().skip(l).step_by(LANES).map(|&x| f64::from(x)).collect());
+            lane.adds = Some(self.room.factor.iter().skip(l).step_by(N).map(|&x| f64::from(x)).collect());
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use super::{Kernel, Real, holds, load, put};
 
-/// Runs side by side.
+/// Runs side by side, at most: kernels are there for N of them.
 pub(crate) const LANES: usize = 8;
 
 /// The label of a point without a cluster.
@@ -92,22 +92,22 @@ fn share(left: usize) -> usize {
 macro_rules! with_clusters {
     ($q:expr, $function:ident::<$fma:tt>($($argument:expr),*)) => {
         match $q {
-            1 => $function::<$fma, 1>($($argument),*),
-            2 => $function::<$fma, 2>($($argument),*),
-            3 => $function::<$fma, 3>($($argument),*),
-            4 => $function::<$fma, 4>($($argument),*),
-            5 => $function::<$fma, 5>($($argument),*),
-            6 => $function::<$fma, 6>($($argument),*),
-            7 => $function::<$fma, 7>($($argument),*),
-            8 => $function::<$fma, 8>($($argument),*),
-            9 => $function::<$fma, 9>($($argument),*),
-            _ => $function::<$fma, 10>($($argument),*),
+            1 => $function::<$fma, N, 1>($($argument),*),
+            2 => $function::<$fma, N, 2>($($argument),*),
+            3 => $function::<$fma, N, 3>($($argument),*),
+            4 => $function::<$fma, N, 4>($($argument),*),
+            5 => $function::<$fma, N, 5>($($argument),*),
+            6 => $function::<$fma, N, 6>($($argument),*),
+            7 => $function::<$fma, N, 7>($($argument),*),
+            8 => $function::<$fma, N, 8>($($argument),*),
+            9 => $function::<$fma, N, 9>($($argument),*),
+            _ => $function::<$fma, N, 10>($($argument),*),
         }
     };
 }
 
 /// For each point and lane the cluster with the largest `mᵀu·inverse − shift·offset`, the first of equals, and that score.
-pub(crate) struct Nearest<'a> {
+pub(crate) struct Nearest<'a, const N: usize> {
     pub rows: &'a Rows,
     pub from: usize,
     pub k: usize,
@@ -124,37 +124,37 @@ pub(crate) struct Nearest<'a> {
 }
 
 /// Where products are compared: what is largest so far, and whose it is.
-struct Best {
-    score: [f32; LANES],
-    label: [u32; LANES],
+struct Best<const N: usize> {
+    score: [f32; N],
+    label: [u32; N],
 }
 
 /// Scores of the point with these entries with Q clusters from `first` on.
 ///
 /// # Safety
-/// `u` holds a row of k·LANES numbers for every column of `rows`, `inverse` and `offset` one; `first + Q <= k`.
+/// `u` holds a row of k·N numbers for every column of `rows`, `inverse` and `offset` one; `first + Q <= k`.
 #[inline(always)]
-unsafe fn compare<const FMA: bool, const Q: usize>(
-    nearest: &Nearest,
+unsafe fn compare<const FMA: bool, const N: usize, const Q: usize>(
+    nearest: &Nearest<N>,
     row: usize,
     first: usize,
     shift: f32,
-    best: &mut Best,
+    best: &mut Best<N>,
 ) {
     let Nearest { rows, k, u, inverse, offset, .. } = nearest;
-    let width = k * LANES;
+    let width = k * N;
     let (begin, end) = (rows.offsets[row], rows.offsets[row + 1]);
     let last = rows.at.len().saturating_sub(1);
-    let mut sums = [[0.0f32; LANES]; Q];
+    let mut sums = [[0.0f32; N]; Q];
     for entry in begin..end {
         // SAFETY: `entry` and `last` are entries, and the rest is as promised.
         unsafe {
             let [ahead]: [u32; 1] = load(&rows.at, (entry + AHEAD).min(last));
-            ask(u, ahead as usize * width + first * LANES, Q * LANES);
+            ask(u, ahead as usize * width + first * N, Q * N);
             let ([at], [x]): ([u32; 1], [f32; 1]) = (load(&rows.at, entry), load(&rows.x, entry));
             for q in 0..Q {
-                let vector: [f32; LANES] = load(u, at as usize * width + (first + q) * LANES);
-                for l in 0..LANES {
+                let vector: [f32; N] = load(u, at as usize * width + (first + q) * N);
+                for l in 0..N {
                     sums[q][l] = sums[q][l].plus::<FMA>(x, vector[l]);
                 }
             }
@@ -162,9 +162,9 @@ unsafe fn compare<const FMA: bool, const Q: usize>(
     }
     for q in 0..Q {
         // SAFETY: as promised.
-        let (inverse, offset): ([f32; LANES], [f32; LANES]) =
-            unsafe { (load(inverse, (first + q) * LANES), load(offset, (first + q) * LANES)) };
-        for l in 0..LANES {
+        let (inverse, offset): ([f32; N], [f32; N]) =
+            unsafe { (load(inverse, (first + q) * N), load(offset, (first + q) * N)) };
+        for l in 0..N {
             let score = sums[q][l] * inverse[l] - shift * offset[l];
             let better = score > best.score[l];
             best.score[l] = if better { score } else { best.score[l] };
@@ -173,20 +173,20 @@ unsafe fn compare<const FMA: bool, const Q: usize>(
     }
 }
 
-impl Kernel for Nearest<'_> {
+impl<const N: usize> Kernel for Nearest<'_, N> {
     type T = f32;
     type Out = ();
 
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(mut self) {
         let (label, score) = (std::mem::take(&mut self.label), std::mem::take(&mut self.score));
-        let (k, rows, count) = (self.k, self.rows, label.len() / LANES);
-        assert!(holds(self.u.len(), rows.columns, k * LANES) && self.from + count <= rows.len());
-        assert!(holds(self.inverse.len(), k, LANES) && holds(self.offset.len(), k, LANES));
-        assert!(score.len() >= count * LANES && self.shift.len() >= rows.len() && k < NONE as usize);
+        let (k, rows, count) = (self.k, self.rows, label.len() / N);
+        assert!(holds(self.u.len(), rows.columns, k * N) && self.from + count <= rows.len());
+        assert!(holds(self.inverse.len(), k, N) && holds(self.offset.len(), k, N));
+        assert!(score.len() >= count * N && self.shift.len() >= rows.len() && k < NONE as usize);
         for p in 0..count {
             let row = self.from + p;
-            let mut best = Best { score: [f32::NEG_INFINITY; LANES], label: [0; LANES] };
+            let mut best = Best { score: [f32::NEG_INFINITY; N], label: [0; N] };
             let mut first = 0;
             while first < k {
                 let q = share(k - first);
@@ -196,9 +196,9 @@ impl Kernel for Nearest<'_> {
                 }
                 first += q;
             }
-            for l in 0..LANES {
-                label[p * LANES + l] = best.label[l] as u8;
-                score[p * LANES + l] = best.score[l];
+            for l in 0..N {
+                label[p * N + l] = best.label[l] as u8;
+                score[p * N + l] = best.score[l];
             }
         }
     }
@@ -206,7 +206,7 @@ impl Kernel for Nearest<'_> {
 
 /// `u[f, c] = Σ factor_j·x_j` over the points j with label c, for every lane: feature by feature over the transposed copy,
 /// so that what is added to stays in the nearest cache. Blocks of points are summed by themselves and joined as [`crate::matrix::Cut`] says.
-pub(crate) struct Sums<'a> {
+pub(crate) struct Sums<'a, const N: usize> {
     /// Features, each with its points.
     pub turned: &'a Rows,
     pub k: usize,
@@ -230,9 +230,9 @@ const LABELS: usize = NONE as usize + 1;
 /// the sums in registers, was no faster at five clusters and slower at ten.)
 ///
 /// # Safety
-/// `label` and `factor` hold LANES numbers for every column of `turned`; `entries` are some of its.
+/// `label` and `factor` hold N numbers for every column of `turned`; `entries` are some of its.
 #[inline(always)]
-unsafe fn add_entries(
+unsafe fn add_entries<const N: usize>(
     turned: &Rows,
     entries: std::ops::Range<usize>,
     label: &[u8],
@@ -244,13 +244,13 @@ unsafe fn add_entries(
         // SAFETY: as promised; a label is a byte, and there is a row for each.
         unsafe {
             let [ahead]: [u32; 1] = load(&turned.at, (entry + AHEAD).min(last));
-            ask(factor, ahead as usize * LANES, LANES);
-            ask(label, ahead as usize * LANES, LANES);
+            ask(factor, ahead as usize * N, N);
+            ask(label, ahead as usize * N, N);
             let ([at], [x]): ([u32; 1], [f32; 1]) = (load(&turned.at, entry), load(&turned.x, entry));
-            let label: [u8; LANES] = load(label, at as usize * LANES);
-            let factor: [f32; LANES] = load(factor, at as usize * LANES);
-            for l in 0..LANES {
-                let place = usize::from(label[l]) * LANES + l;
+            let label: [u8; N] = load(label, at as usize * N);
+            let factor: [f32; N] = load(factor, at as usize * N);
+            for l in 0..N {
+                let place = usize::from(label[l]) * N + l;
                 let [sum]: [f32; 1] = load(sums, place);
                 put(sums, place, [sum + factor[l] * x]);
             }
@@ -263,9 +263,13 @@ unsafe fn add_entries(
 /// # Safety
 /// As for [`add_entries`].
 #[inline(always)]
-unsafe fn join_blocks(sums: &Sums, entries: std::ops::Range<usize>, own: &mut [f32; LABELS * LANES]) {
+unsafe fn join_blocks<const N: usize>(
+    sums: &Sums<N>,
+    entries: std::ops::Range<usize>,
+    own: &mut [f32; LABELS * LANES],
+) {
     let Sums { turned, block, label, factor, k, .. } = sums;
-    let width = k * LANES;
+    let width = k * N;
     // Sums that wait for what comes after them, each with one of its blocks.
     let mut waiting: Vec<(usize, Vec<f64>)> = vec![];
     let mut begin = entries.start;
@@ -275,7 +279,7 @@ unsafe fn join_blocks(sums: &Sums, entries: std::ops::Range<usize>, own: &mut [f
         let next = begin + rest.partition_point(|&point| (point as usize) < (at + 1) * block);
         own[..width].fill(0.0);
         // SAFETY: as promised.
-        unsafe { add_entries(turned, begin..next, label, factor, own) };
+        unsafe { add_entries::<N>(turned, begin..next, label, factor, own) };
         // Those that meet before they meet this one.
         while let [.., (a, _), (b, _)] = waiting[..]
             && (a ^ b).checked_ilog2() < (b ^ at).checked_ilog2()
@@ -300,15 +304,15 @@ fn join(waiting: &mut Vec<(usize, Vec<f64>)>) {
     }
 }
 
-impl Kernel for Sums<'_> {
+impl<const N: usize> Kernel for Sums<'_, N> {
     type T = f32;
     type Out = ();
 
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
-        let (k, features, width) = (self.k, self.turned.len(), self.k * LANES);
-        assert!(holds(self.label.len(), self.turned.columns, LANES) && self.block > 0);
-        assert!(holds(self.factor.len(), self.turned.columns, LANES));
+        let (k, features, width) = (self.k, self.turned.len(), self.k * N);
+        assert!(holds(self.label.len(), self.turned.columns, N) && self.block > 0);
+        assert!(holds(self.factor.len(), self.turned.columns, N));
         assert!(holds(self.u.len(), features, width) && self.tally.len() == width && k < LABELS);
         let mut own = [0.0f32; LABELS * LANES];
         let mut near = vec![0.0f32; width];
@@ -319,7 +323,7 @@ impl Kernel for Sums<'_> {
             // SAFETY: as asserted.
             unsafe {
                 if block(entries.clone().next()) == block(entries.clone().last()) {
-                    add_entries(self.turned, entries, self.label, self.factor, &mut own);
+                    add_entries::<N>(self.turned, entries, self.label, self.factor, &mut own);
                 } else {
                     join_blocks(&self, entries, &mut own);
                 }
@@ -338,21 +342,21 @@ impl Kernel for Sums<'_> {
 }
 
 /// `ln(x + added)` of every number.
-pub(crate) struct Logarithms<'a> {
+pub(crate) struct Logarithms<'a, const N: usize> {
     /// Rows of k × lanes.
     pub x: &'a mut [f32],
     /// For each lane.
-    pub added: [f32; LANES],
+    pub added: [f32; N],
 }
 
-impl Kernel for Logarithms<'_> {
+impl<const N: usize> Kernel for Logarithms<'_, N> {
     type T = f32;
     type Out = ();
 
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
-        for lanes in self.x.as_chunks_mut::<LANES>().0 {
-            for l in 0..LANES {
+        for lanes in self.x.as_chunks_mut::<N>().0 {
+            for l in 0..N {
                 lanes[l] = logarithm(lanes[l] + self.added[l]);
             }
         }
@@ -380,6 +384,12 @@ mod tests {
 
     #[test]
     fn lanes_are_the_plain_loops_of_each_run() {
+        lanes_match::<2>();
+        lanes_match::<4>();
+        lanes_match::<LANES>();
+    }
+
+    fn lanes_match<const N: usize>() {
         let (points, features) = (37, 70);
         let x = numbers(points * features, 5);
         let stored = |p: usize, f: usize| (p * 7 + f * 3).is_multiple_of(4);
@@ -396,19 +406,19 @@ mod tests {
         for (k, block) in
             [(1, 64), (2, 1), (3, 64), (4, 8), (5, 4), (7, 64), (10, 2), (11, 64), (23, 8), (32, 64)]
         {
-            let u: Vec<f32> = numbers(features * k * LANES, 6).iter().map(|&x| x as f32).collect();
-            let inverse: Vec<f32> = (0..k * LANES).map(|i| [1.0, 0.5, 2.0][i % 3]).collect();
-            let offset: Vec<f32> = numbers(k * LANES, 7).iter().map(|&x| x as f32).collect();
+            let u: Vec<f32> = numbers(features * k * N, 6).iter().map(|&x| x as f32).collect();
+            let inverse: Vec<f32> = (0..k * N).map(|i| [1.0, 0.5, 2.0][i % 3]).collect();
+            let offset: Vec<f32> = numbers(k * N, 7).iter().map(|&x| x as f32).collect();
             let shift: Vec<f32> = (0..points).map(|p| (p % 3) as f32).collect();
             let label: Vec<u8> =
-                (0..points * LANES).map(|i| if i % 11 == 3 { NONE } else { (i * 5 % k) as u8 }).collect();
-            let factor: Vec<f32> = numbers(points * LANES, 8).iter().map(|&x| x as f32).collect();
+                (0..points * N).map(|i| if i % 11 == 3 { NONE } else { (i * 5 % k) as u8 }).collect();
+            let factor: Vec<f32> = numbers(points * N, 8).iter().map(|&x| x as f32).collect();
             for form in forms() {
                 let (from, count) = (3, points - 5);
-                let (mut nearest, mut score) = (vec![0; count * LANES], vec![0.0; count * LANES]);
+                let (mut nearest, mut score) = (vec![0; count * N], vec![0.0; count * N]);
                 run_form(
                     form,
-                    Nearest {
+                    Nearest::<N> {
                         rows: &rows,
                         from,
                         k,
@@ -420,40 +430,38 @@ mod tests {
                         score: &mut score,
                     },
                 );
-                for (p, l) in (0..count).flat_map(|p| (0..LANES).map(move |l| (p, l))) {
+                for (p, l) in (0..count).flat_map(|p| (0..N).map(move |l| (p, l))) {
                     let of = |c: usize| {
-                        let product: f32 =
-                            rows.row(from + p).map(|(f, x)| x * u[(f * k + c) * LANES + l]).sum();
-                        product * inverse[c * LANES + l] - shift[from + p] * offset[c * LANES + l]
+                        let product: f32 = rows.row(from + p).map(|(f, x)| x * u[(f * k + c) * N + l]).sum();
+                        product * inverse[c * N + l] - shift[from + p] * offset[c * N + l]
                     };
                     let best = (0..k).rev().max_by(|&a, &b| of(a).total_cmp(&of(b))).unwrap();
-                    assert_eq!(usize::from(nearest[p * LANES + l]), best, "{form}, k = {k}");
-                    assert_eq!(score[p * LANES + l], of(best), "{form}, k = {k}");
+                    assert_eq!(usize::from(nearest[p * N + l]), best, "{form}, k = {k}");
+                    assert_eq!(score[p * N + l], of(best), "{form}, k = {k}");
                 }
-                let (mut sums, mut tally) = (vec![f32::NAN; features * k * LANES], vec![0.0; k * LANES]);
+                let (mut sums, mut tally) = (vec![f32::NAN; features * k * N], vec![0.0; k * N]);
                 let (label, factor) = (&label, &factor);
                 let (u, squares) = (&mut sums, k % 2 == 0);
                 run_form(
                     form,
-                    Sums { turned: &turned, k, block, label, factor, u, squares, tally: &mut tally },
+                    Sums::<N> { turned: &turned, k, block, label, factor, u, squares, tally: &mut tally },
                 );
-                let mut expected = vec![0.0; features * k * LANES];
-                for (p, l) in (0..points).flat_map(|p| (0..LANES).map(move |l| (p, l))) {
-                    let to = usize::from(label[p * LANES + l]);
+                let mut expected = vec![0.0; features * k * N];
+                for (p, l) in (0..points).flat_map(|p| (0..N).map(move |l| (p, l))) {
+                    let to = usize::from(label[p * N + l]);
                     if to < k {
-                        rows.row(p).for_each(|(f, x)| {
-                            expected[(f * k + to) * LANES + l] += factor[p * LANES + l] * x
-                        });
+                        rows.row(p)
+                            .for_each(|(f, x)| expected[(f * k + to) * N + l] += factor[p * N + l] * x);
                     }
                 }
                 assert_eq!(sums, expected, "{form}, k = {k}, blocks of {block}");
                 for (i, tally) in tally.iter().enumerate() {
-                    let own = expected.iter().skip(i).step_by(k * LANES);
+                    let own = expected.iter().skip(i).step_by(k * N);
                     let sum: f32 = own.map(|x| if squares { x * x } else { *x }).sum();
                     assert_eq!(*tally, f64::from(sum), "{form}, k = {k}");
                 }
                 let mut logarithms = vec![0.0f32, 1e-30, 0.3, 0.7, 1.0, 1.5, 8.0, 1e30];
-                run_form(form, Logarithms { x: &mut logarithms, added: [1e-3; LANES] });
+                run_form(form, Logarithms::<N> { x: &mut logarithms, added: [1e-3; N] });
                 for (got, x) in logarithms.iter().zip([0.0f32, 1e-30, 0.3, 0.7, 1.0, 1.5, 8.0, 1e30]) {
                     assert_eq!(*got, logarithm(x + 1e-3), "{form}");
                     assert!(
