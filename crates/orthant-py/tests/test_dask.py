@@ -62,6 +62,9 @@ def two(client):
 
 def there(client, count: int) -> None:
     """So many workers, and no more."""
+    if len(client.scheduler_info(n_workers=-1)["workers"]) < count:
+        # A worker that retired still counts as one of the cluster's own: they are all made anew.
+        client.cluster.scale(0)
     client.cluster.scale(count)
     deadline = time.monotonic() + 60
     while len(client.scheduler_info(n_workers=-1)["workers"]) != count:
