@@ -191,8 +191,8 @@ impl<'a, S: Search> Searching<'a, S> {
         }
     }
 
-    /// The first seeds are those that the descent itself would take for its runs: as many of them, with the same seed,
-    /// cannot do better.
+    /// The first seeds are those that the descent itself would take for its runs, so that a search which has them is not
+    /// beaten by as many runs with the same seed. (Normal effort of ONMF softens its starts instead: no such promise.)
     fn seeding(&self, number: usize) -> Stream {
         let earlier = self.plan[..self.position].iter().any(|step| matches!(step, Step::Seed(_)));
         let run = self.stream.run << 40 | number as u64;
