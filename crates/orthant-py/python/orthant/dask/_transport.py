@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import itertools
 import time
 import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import dask
-import distributed
 
 from .. import _orthant
 from . import _worker
@@ -20,6 +23,30 @@ PATIENCE = 30.0
 _LOOK = 2.0
 
 
+@dataclass
+class Sent:
+    """A task that is under way, or whose result is kept."""
+
+    future: Any
+    #: The worker that it is for.
+    address: str
+    #: What it answers where nothing is held.
+    absent: Callable[[], bytes]
+    #: Others whose answers it needs.
+    inputs: list[Sent]
+    lost: bool = False
+
+    def look(self, there: Iterable[str]) -> bool:
+        """Whether to wait for it no longer, as its worker is gone, or one that it needs.
+
+        Others would answer in their place. But a scheduler that for a moment had no worker at all gives a task that prefers
+        one to nobody who joins later, whatever it was told of other workers.
+        """
+        needed = [sent.look(there) for sent in self.inputs]
+        self.lost = self.future.status == "pending" and (self.address not in there or any(needed))
+        return self.lost
+
+
 class Transport:
     """Orders to workers as small tasks that prefer, and if it is gone do without, their worker: then somebody else answers
     that the blocks are missing, at once, and nothing waits for a worker that never comes."""
@@ -28,32 +55,19 @@ class Transport:
         self.client, self.chunks = client, chunks
         self.fit = uuid.uuid4().hex[:12]
         self.numbers = itertools.count(1)
-        self.futures: dict[int, Any] = {}
+        self.sent: dict[int, Sent] = {}
         #: Rounds of orders, for those who want to know what a fit cost.
         self.rounds = 0
 
     def workers(self) -> list[str]:
         """Everyone who can hold blocks, in a fixed order."""
-        begun = time.monotonic()
-        while True:
-            try:
-                info = self.client.scheduler_info(n_workers=-1)["workers"]
-            except Exception as error:
-                raise _gone(error) from error
-            there = [address for address, worker in info.items() if worker.get("status", "running") == "running"]
-            if there:
-                return sorted(there, key=lambda address: (str(info[address].get("name", "")), address))
-            if time.monotonic() - begun > PATIENCE:
-                raise _orthant.OrthantError(
-                    f"the cluster has had no worker for {PATIENCE:.0f} seconds: start workers and fit again"
-                )
-            time.sleep(0.2)
+        return workers(self.client)
 
     def load(self, loads: list[tuple[str, int, int, bytes]]) -> list[int]:
         """Has workers take in samples, computed wherever Dask sees fit."""
-        tasks, handles = [], []
-        for address, begin, end, spec in loads:
-            handle = next(self.numbers)
+        tasks = []
+        handles = [next(self.numbers) for _ in loads]
+        for handle, (address, begin, end, spec) in zip(handles, loads):
             key = f"orthant-load-{self.fit}-{handle}"
             with dask.annotate(workers=[address], allow_other_workers=True):
                 tasks.append(
@@ -62,12 +76,12 @@ class Transport:
                         dask_key_name=key,
                     )
                 )
-            handles.append(handle)
         try:
             futures = self.client.compute(tasks, optimize_graph=False)
         except Exception as error:
             raise _gone(error) from error
-        self.futures.update(zip(handles, futures))
+        for handle, future, (address, _, _, spec) in zip(handles, futures, loads):
+            self.sent[handle] = Sent(future, address, lambda spec=spec: _orthant.Holder.not_loaded(spec), [])
         return handles
 
     def call(self, orders: list[tuple[str, str, bytes, list[int]]]) -> list[int]:
@@ -76,50 +90,81 @@ class Transport:
         handles = []
         for address, name, order, inputs in orders:
             handle = next(self.numbers)
+            needed = [self.sent[i] for i in inputs]
             try:
-                self.futures[handle] = self.client.submit(
-                    _worker.answer, self.fit, order, [self.futures[i] for i in inputs],
+                future = self.client.submit(
+                    _worker.answer, self.fit, order, [sent.absent() if sent.lost else sent.future for sent in needed],
                     key=f"orthant-{name}-{self.fit}-{handle}",
                     workers=[address], allow_other_workers=True, pure=False, priority=10,
                 )
             except Exception as error:
                 raise _gone(error) from error
+            self.sent[handle] = Sent(future, address, _nobodys(order, needed), needed)
             handles.append(handle)
         return handles
 
     def fetch(self, handles: list[int]) -> list[bytes]:
-        """Waits for answers and brings them."""
-        futures = [self.futures[handle] for handle in handles]
-        while True:
-            try:
-                # A dead scheduler cancels futures; a dead worker has its tasks done by others.
-                distributed.wait(futures, timeout=_LOOK)
-                break
-            except (TimeoutError, distributed.TimeoutError):
-                self.workers()
-            except Exception as error:
-                raise _gone(error) from error
-        for future in futures:
-            if future.status == "error":
-                raise future.exception()
-        while True:
-            try:
-                return self.client.sync(self.client._gather, futures, errors="raise", callback_timeout=30)
-            except (TimeoutError, distributed.TimeoutError):
-                self.workers()
-            except Exception as error:
-                raise _gone(error) from error
+        """Waits for answers and brings them; those of workers that are gone are given here."""
+        answers: dict[int, bytes] = {}
+        while len(answers) < len(handles):
+            waiting = [handle for handle in handles if handle not in answers]
+            sent = [self.sent[handle] for handle in waiting]
+            found = brought(
+                self.client, [s.future for s in sent], enough=lambda there: any([s.look(there) for s in sent])
+            )
+            if found is None:
+                answers.update({handle: s.absent() for handle, s in zip(waiting, sent) if s.lost})
+            else:
+                answers.update(zip(waiting, found))
+        return [answers[handle] for handle in handles]
 
     def release(self, handles: list[int]) -> None:
         """Lets go of answers and blocks."""
         for handle in handles:
-            future = self.futures.pop(handle, None)
-            if future is not None:
-                future.release()
+            sent = self.sent.pop(handle, None)
+            if sent is not None:
+                sent.future.release()
 
     def close(self) -> None:
         """Lets go of everything."""
-        self.release(list(self.futures))
+        self.release(list(self.sent))
+
+
+def workers(client: Any) -> list[str]:
+    """Everyone who can work, in a fixed order; waits a while if there is nobody."""
+    begun = time.monotonic()
+    while True:
+        try:
+            info = client.scheduler_info(n_workers=-1)["workers"]
+        except Exception as error:
+            raise _gone(error) from error
+        there = [address for address, worker in info.items() if worker.get("status", "running") == "running"]
+        if there:
+            return sorted(there, key=lambda address: (str(info[address].get("name", "")), address))
+        if time.monotonic() - begun > PATIENCE:
+            raise _orthant.OrthantError(
+                f"the cluster has had no worker for {PATIENCE:.0f} seconds: start workers and fit again"
+            )
+        time.sleep(0.2)
+
+
+def brought(client: Any, futures: list[Any], enough: Callable[[list[str]], bool] = lambda there: False) -> list[Any] | None:
+    """The results of futures; None where, after a while, those who are there are `enough` to wait no longer."""
+    bringing = asyncio.run_coroutine_threadsafe(client.gather(futures, asynchronous=True), client.loop.asyncio_loop)
+    while not concurrent.futures.wait([bringing], timeout=_LOOK).done:
+        if enough(workers(client)):
+            return None
+    try:
+        return bringing.result()
+    except Exception as error:
+        failed = next((future for future in futures if future.status == "error"), None)
+        raise _gone(error) if failed is None else failed.exception() from None
+
+
+def _nobodys(order: bytes, needed: list[Sent]) -> Callable[[], bytes]:
+    """What somebody answers who holds nothing."""
+    absent = [sent.absent for sent in needed]
+    return lambda: _orthant.Holder(1).answer(order, [answer() for answer in absent])
 
 
 def _gone(error: Exception) -> Exception:
