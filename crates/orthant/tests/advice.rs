@@ -1,7 +1,7 @@
 //! `advise` on data that the project's own generators did not make: other directions, laws of the norms, shapes of the
 //! noise, and ways to stay nonnegative. 20 seeds with ORTHANT_SLOW=1.
 
-use crate::common::Numbers;
+use crate::common::{Numbers, how_many};
 use orthant::advise::{Advice, Advise, Model, advise};
 use orthant::evaluate::{Confusion, ari};
 use orthant::matrix::{Dense, Matrix, open};
@@ -117,7 +117,7 @@ fn data_of_other_makers_get_the_model_they_were_made_for() {
         shape([400, 6, 5], 0.05, 2, false),
         shape([250, 30, 3], 0.12, 0, false),
     ];
-    let seeds = if std::env::var("ORTHANT_SLOW").is_ok() { 20 } else { 5 };
+    let seeds = how_many(5, 20);
     println!("{seeds} seeds each: ORTHANT_SLOW=1 runs 20");
     for (law, expected) in LAWS {
         for shape in shapes {

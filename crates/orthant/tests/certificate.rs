@@ -1,7 +1,8 @@
 //! Lower bounds against the optimum: no bound may be above it, and none that is meant to be tight far below.
 
 use crate::common::brute_force::least_error2;
-use crate::common::tiny::{Tiny, how_many, tiny};
+use crate::common::how_many;
+use crate::common::tiny::{Tiny, tiny};
 use crate::common::{Numbers, clustered, open_kind, run, sparse};
 use orthant::algorithms::method;
 use orthant::certificate::{Bound, CERTIFICATE, Certificate, Rigour, certify};

@@ -178,11 +178,32 @@ pub fn data_folder() -> Option<PathBuf> {
 
 /// Whether to do what takes minutes.
 pub fn slow() -> bool {
-    let slow = std::env::var_os("ORTHANT_SLOW").is_some();
+    let slow = is_slow();
     if !slow {
         say("skipped the slow part: set ORTHANT_SLOW=1 to run it");
     }
     slow
+}
+
+fn is_slow() -> bool {
+    std::env::var_os("ORTHANT_SLOW").is_some_and(|v| !v.is_empty() && v != "0")
+}
+
+/// How many to try: more where `ORTHANT_SLOW` asks for it.
+pub fn how_many(usually: u64, slow: u64) -> u64 {
+    if is_slow() { slow } else { usually }
+}
+
+/// A few of the cases each time it is asked, the others the next time; all of them where `ORTHANT_SLOW` asks for it.
+#[derive(Default)]
+pub struct InTurn(usize);
+
+impl InTurn {
+    pub fn next<'a, T>(&mut self, cases: &'a [T], few: usize) -> Vec<&'a T> {
+        let count = if is_slow() { cases.len() } else { few };
+        self.0 += count;
+        (self.0 - count..self.0).map(|i| &cases[i % cases.len()]).collect()
+    }
 }
 
 /// Says something also where a test passes, whose print is kept back.

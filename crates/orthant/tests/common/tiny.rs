@@ -98,8 +98,3 @@ impl Tiny {
         points.filter(|(j, p)| weight(*j) > 0.0 && p.iter().any(|v| *v != 0.0)).count()
     }
 }
-
-/// How many problems to try: more where `ORTHANT_SLOW` asks for it.
-pub fn how_many(usually: u64, slow: u64) -> u64 {
-    if std::env::var("ORTHANT_SLOW").is_ok_and(|v| !v.is_empty() && v != "0") { slow } else { usually }
-}
