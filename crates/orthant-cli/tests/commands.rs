@@ -35,6 +35,7 @@ const KEYS: &[&str] = &[
     "iterate_negativity",
     "iterate_orthogonality",
     "best_run",
+    "left_behind",
     "runs",
 ];
 const TRUTH_KEYS: &[&str] = &["accuracy", "nmi", "ari", "purity", "scored_points"];

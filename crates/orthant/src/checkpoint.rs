@@ -7,7 +7,7 @@ use crate::outcome::{Run, Stage};
 use crate::run::{Conclusion, Trace};
 use crate::saved::Saved;
 
-const MAGIC: &[u8; 8] = b"orthant3";
+const MAGIC: &[u8; 8] = b"orthant4";
 
 /// Work in progress: the runs that have ended and the batch that is under way.
 #[derive(Debug, Clone)]
@@ -16,10 +16,12 @@ pub struct Checkpoint {
     pub of: String,
     /// Runs that have ended.
     pub finished: Vec<Run>,
+    /// How many were left behind.
+    pub left_behind: usize,
     /// The batch under way; none between two, and when all have ended.
     pub(crate) batch: Option<BatchSaved>,
 }
-bytes_of!(Checkpoint { of, finished, batch });
+bytes_of!(Checkpoint { of, finished, left_behind, batch });
 
 /// A batch under way.
 #[derive(Debug, Clone)]
@@ -110,6 +112,6 @@ impl Checkpoint {
         let finished = self.finished.iter().all(|run| labels(&run.labels) && !run.stages.is_empty());
         let polish = self.batch.iter().flat_map(|batch| &batch.polish);
         let reached = polish.flat_map(|polish| &polish.reached).all(|r| r.is_sound(points, features, k));
-        self.finished.len() <= runs && finished && reached
+        self.finished.len().saturating_add(self.left_behind) <= runs && finished && reached
     }
 }

@@ -95,6 +95,7 @@ impl Contender {
             values,
             start: Some(self.start.clone()),
             runs,
+            race: None,
             seed,
             polish: self.polish.clone(),
             time: None,

@@ -5,6 +5,7 @@ use crate::bytes::{Bytes, digest};
 use crate::certificate::Rigour;
 use crate::error::Result;
 use crate::matrix::Data;
+use crate::run::Race;
 use crate::start::Start;
 
 /// The method that the program and the Python package use unless told otherwise.
@@ -23,6 +24,8 @@ pub struct Job {
     pub start: Option<Start>,
     /// How many runs with different random numbers.
     pub runs: usize,
+    /// Whether those that fall behind are given up, since only the best is asked for.
+    pub race: Option<Race>,
     /// Seed of all random numbers.
     pub seed: u64,
     /// What goes on from what the method found, in order.
@@ -56,6 +59,7 @@ impl Job {
             values,
             start: None,
             runs: 1,
+            race: None,
             seed: 0,
             polish: vec![],
             time: None,
@@ -72,9 +76,10 @@ impl Job {
             Some(Start::Centroids(u)) => format!(" {:x}", digest(u.data.iter().map(|x| x.to_bits()))),
             _ => String::new(),
         };
+        let race = self.race.map_or(String::new(), |race| format!(" race={},{}", race.after, race.share));
         let values: Vec<String> = self.values.iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!(
-            "{} k={} {} start={}{given} runs={} seed={} polish={} on {} x {} ({} entries, {:x})",
+            "{} k={} {} start={}{given} runs={}{race} seed={} polish={} on {} x {} ({} entries, {:x})",
             self.method.name,
             self.k,
             values.join(" "),
@@ -123,6 +128,7 @@ impl Bytes for Job {
         self.values.iter().map(|(name, value)| (name.to_string(), value)).collect::<Vec<_>>().write(to);
         self.start.write(to);
         self.runs.write(to);
+        self.race.write(to);
         self.seed.write(to);
         self.polish.iter().map(|polish| polish.name().to_string()).collect::<Vec<_>>().write(to);
         self.time.write(to);
@@ -137,6 +143,7 @@ impl Bytes for Job {
                 .fold(Values::new(), |v, (name, x): &(String, f64)| v.set(name, *x)),
             start: Bytes::read(from)?,
             runs: Bytes::read(from)?,
+            race: Bytes::read(from)?,
             seed: Bytes::read(from)?,
             polish: Vec::<String>::read(from)?
                 .iter()

@@ -70,8 +70,10 @@ impl Run {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Outcome {
-    /// Every run, in order.
+    /// Every run, in order, but for those that were left behind.
     pub runs: Vec<Run>,
+    /// How many runs others have left behind ([`crate::run::Race`]).
+    pub left_behind: usize,
     /// Why there are fewer than were asked for, or not all to their end.
     pub stopped: Option<Stop>,
     /// Which of them has the best objective.
@@ -145,6 +147,7 @@ impl Outcome {
             iterate_negativity: best.iterate_negativity,
             iterate_orthogonality: best.iterate_orthogonality,
             best_run: self.best,
+            left_behind: self.left_behind,
             runs: self.runs.iter().map(run).collect(),
         }
     }
@@ -184,6 +187,7 @@ figures! {
         iterate_negativity: f64,
         iterate_orthogonality: f64,
         best_run: usize,
+        left_behind: usize,
         runs: Vec<RunFigures>,
     }
 }
@@ -244,7 +248,7 @@ impl Bytes for Stage {
     }
 }
 
-bytes_of!(Outcome { runs, stopped, best, solution, certificate, seconds, certificate_seconds });
+bytes_of!(Outcome { runs, left_behind, stopped, best, solution, certificate, seconds, certificate_seconds });
 bytes_of!(Run {
     stages,
     objective,

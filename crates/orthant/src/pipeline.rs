@@ -74,6 +74,8 @@ fn cluster_from(
         return Err(Error::parameter("runs", "at least one run is needed"));
     }
     let problem = Problem::new(data, job.k, job.method.needs())?.asking(observer.stop_asked());
+    // A polish may bring up what was behind.
+    let problem = problem.racing(job.race.filter(|_| job.polish.is_empty()));
     let algorithm = job.method.with(&job.values())?;
     let other = EmOnmf::default();
     let aim: &dyn Algorithm = if job.aim().name == job.method.name { &*algorithm } else { &other };
@@ -95,10 +97,11 @@ fn cluster_from(
     let batch = if job.method.batched { (columns / job.k).clamp(1, runs) } else { 1 };
     check_room(data, job, algorithm.arrays(), batch)?;
     let mut stopped = None;
+    let mut left_behind = saved.as_ref().map_or(0, |saved| saved.left_behind);
     let mut finished: Vec<Run> = saved.as_mut().map_or(vec![], |s| std::mem::take(&mut s.finished));
     let mut under_way = saved.and_then(|saved| saved.batch);
-    while finished.len() < runs {
-        let first = finished.len();
+    while finished.len() + left_behind < runs {
+        let first = finished.len() + left_behind;
         let count = batch.min(runs - first);
         let streams: Vec<Stream> =
             (first..first + count).map(|run| Stream { seed: job.seed, run: run as u64 }).collect();
@@ -110,13 +113,16 @@ fn cluster_from(
             streams: &streams,
             runs,
             finished: &finished,
+            left_behind,
             deadline,
         };
-        let Ended { runs: ended, why, whole } = batch.run(&*algorithm, under_way.take(), observer)?;
+        let Ended { runs: ended, left_behind: more, why, whole } =
+            batch.run(&*algorithm, under_way.take(), observer)?;
         finished.extend(ended);
+        left_behind += more;
         // The best so far is what there is.
         if why.is_some() {
-            stopped = why.filter(|_| finished.len() < runs || !whole);
+            stopped = why.filter(|_| finished.len() + left_behind < runs || !whole);
             break;
         }
     }
@@ -130,7 +136,7 @@ fn cluster_from(
     let directions = finished[best].directions.clone();
     let guess = directions.unwrap_or_else(|| Mat::zeros(data.shape().features, job.k));
     let (solution, left) = finish(&problem, &mut *slots, &finished[best].labels, &guess, aim.rule())?;
-    let checkpoint = Checkpoint { of: job.fingerprint(data), finished, batch: None };
+    let checkpoint = Checkpoint { of: job.fingerprint(data), finished, left_behind, batch: None };
     let seconds = begun.elapsed().as_secs_f64();
     let certifying = Instant::now();
     let whole = stopped.is_none() && !problem.was_cut_short();
@@ -143,6 +149,7 @@ fn cluster_from(
     finished.iter_mut().for_each(|run| run.directions = None);
     Ok(Outcome {
         runs: finished,
+        left_behind,
         stopped,
         best,
         solution,
@@ -222,12 +229,16 @@ struct Batch<'a> {
     runs: usize,
     /// Runs that have ended before.
     finished: &'a [Run],
+    /// And how many were given up.
+    left_behind: usize,
     deadline: Option<Instant>,
 }
 
 /// What became of a batch.
 struct Ended {
     runs: Vec<Run>,
+    /// How many others were left behind.
+    left_behind: usize,
     /// Why no further one is to begin, if so.
     why: Option<Stop>,
     /// Whether all of its runs came to their own end, and none missed a polish.
@@ -246,6 +257,7 @@ impl Batch<'_> {
         saved: Option<BatchSaved>,
         observer: &mut dyn Observer,
     ) -> Result<Ended> {
+        let mut left_behind = 0;
         let (mut reached, mut stopped, mut resumed) = match saved {
             Some(BatchSaved { traces, state, polish: Some(polish) }) => {
                 if polish.reached.len() != self.streams.len() || traces.len() != 1 {
@@ -254,7 +266,8 @@ impl Batch<'_> {
                 (polish.reached, None, Some((polish.run, polish.polish, traces, state)))
             }
             saved => {
-                let (reached, stopped) = self.iterate(algorithm, saved, observer)?;
+                let (reached, more, stopped) = self.iterate(algorithm, saved, observer)?;
+                left_behind = more;
                 (reached, stopped, None)
             }
         };
@@ -274,7 +287,7 @@ impl Batch<'_> {
         }
         let runs: Vec<Run> = reached.into_iter().map(|reached| self.finished(reached)).collect();
         whole &= !runs.iter().any(|run| unfinished(run.stop()));
-        Ok(Ended { runs, why: stopped, whole })
+        Ok(Ended { runs, left_behind, why: stopped, whole })
     }
 
     /// The method on all runs of the batch, and what their partitions explain.
@@ -283,7 +296,7 @@ impl Batch<'_> {
         algorithm: &dyn Algorithm,
         saved: Option<BatchSaved>,
         observer: &mut dyn Observer,
-    ) -> Result<(Vec<Reached>, Option<Stop>)> {
+    ) -> Result<(Vec<Reached>, usize, Option<Stop>)> {
         let Batch { problem, job, start, streams, .. } = *self;
         let mut state = algorithm.begin(problem, start, streams)?;
         let mut traces = vec![Trace::default(); streams.len()];
@@ -303,7 +316,11 @@ impl Batch<'_> {
             // The last runs may not have begun.
             traces.truncate(traces.iter().take_while(|trace| !trace.history.is_empty()).count());
         }
-        let conclusions = (0..traces.len()).map(|run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
+        let goes_on = |run: &usize| traces[*run].stop != Some(Stop::LeftBehind);
+        let kept: Vec<usize> = (0..traces.len()).filter(goes_on).collect();
+        let left_behind = traces.len() - kept.len();
+        let conclusions = kept.iter().map(|&run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
+        let traces = kept.into_iter().map(|run| std::mem::take(&mut traces[run])).collect::<Vec<_>>();
         let many = job.method.batched && conclusions.len() > 1;
         let tolerance = if many { ROUGH_TOLERANCE } else { VECTOR_TOLERANCE };
         let told = told(problem, &conclusions, tolerance)?;
@@ -315,7 +332,7 @@ impl Batch<'_> {
             one.stages = stages(job.method, &trace, state.marks(), norm2, explained);
             reached.push(one);
         }
-        Ok((reached, stopped))
+        Ok((reached, left_behind, stopped))
     }
 
     /// None of work that was cut short: what was saved before goes on to the same bits, this would not.
@@ -324,7 +341,8 @@ impl Batch<'_> {
             return None;
         }
         let of = self.job.fingerprint(self.problem.data);
-        Some(Checkpoint { of, finished: self.finished.to_vec(), batch: Some(batch) }.to_bytes())
+        let (finished, left_behind) = (self.finished.to_vec(), self.left_behind);
+        Some(Checkpoint { of, finished, left_behind, batch: Some(batch) }.to_bytes())
     }
 
     fn running<'r>(&self, method: &'r str, rule: Rule, stream: Stream, max_iterations: usize) -> Running<'r> {

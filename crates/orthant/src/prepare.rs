@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::matrix::passes::{Information, LabelByV};
 use crate::matrix::{Data, Facts, Matrix, Shape, Slots};
 use crate::random::{sample, uniform};
-use crate::run::StopAsked;
+use crate::run::{Race, StopAsked};
 use crate::singular::{Singular, top_until};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,6 +32,8 @@ pub struct Problem<'a> {
     pub data: &'a dyn Data,
     /// Number of clusters.
     pub k: usize,
+    /// How runs race, where only the best is asked for.
+    pub race: Option<Race>,
     stop_asked: Option<StopAsked>,
     cut_short: AtomicBool,
     singular: OnceLock<Singular>,
@@ -111,11 +113,17 @@ impl<'a> Problem<'a> {
         Ok(Problem {
             data,
             k,
+            race: None,
             stop_asked: None,
             cut_short: AtomicBool::new(false),
             singular: OnceLock::new(),
             information: OnceLock::new(),
         })
+    }
+
+    /// Lets runs race.
+    pub fn racing(self, race: Option<Race>) -> Self {
+        Problem { race, ..self }
     }
 
     /// Whom to ask whether to stop where there is no iteration to tell of.

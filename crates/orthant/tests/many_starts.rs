@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::common::*;
 use orthant::pipeline::Job;
-use orthant::run::Stop;
+use orthant::run::{Race, Stop};
 use orthant::start::Start;
 
 const FEATURES: usize = 60;
@@ -63,5 +63,27 @@ fn clusters_that_lose_their_points_start_anew() {
         let job = Job { runs: 12, start: Some(Start::Random), ..Job::new(name, 4).unwrap() };
         let outcome = run(&*data, &job);
         assert!(outcome.certificate.relative_error < 1e-6, "{name}: {}", outcome.certificate.relative_error);
+    }
+}
+
+#[test]
+fn a_race_leaves_runs_behind_and_changes_none_of_the_others() {
+    let x = texts(600, 6, 5);
+    let data = open_kind("sparse f64", &x, FEATURES, None);
+    for name in ["em-onmf", "spherical-k-means", "k-means", "kl-onmf"] {
+        let job = Job { runs: 24, start: Some(Start::Random), ..Job::new(name, 6).unwrap() };
+        let all = run(&*data, &job);
+        assert_eq!((all.runs.len(), all.left_behind), (24, 0), "{name}");
+        let raced = run(&*data, &Job { race: Some(Race { after: 3, share: 0.25 }), ..job.clone() });
+        assert!(raced.left_behind > 0, "{name}: nobody was left behind");
+        assert_eq!(raced.runs.len() + raced.left_behind, 24, "{name}");
+        for one in &raced.runs {
+            // Exact directions of several runs are refined together: the last bits may differ.
+            let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.abs();
+            let found = all.runs.iter().any(|other| {
+                near(other.objective, one.objective) && same_partition(&other.labels, &one.labels)
+            });
+            assert!(found, "{name}");
+        }
     }
 }

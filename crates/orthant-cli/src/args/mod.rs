@@ -17,7 +17,9 @@ pub use parse::{Origin, Polishes, meant};
 pub use values::{MethodValues, default, number};
 pub use what::{SceneArgs, What};
 
-use parse::{certificate, orientation, origin, part, polish, positive, range, seconds, seed, threads, time};
+use parse::{
+    certificate, orientation, origin, part, polish, positive, range, seconds, seed, share, threads, time,
+};
 
 /// Orthogonal nonnegative matrix factorization: clusters of nonnegative data, each with a direction,
 /// and a statement of how good the answer is.
@@ -97,6 +99,18 @@ pub struct ClusterArgs {
     /// Runs from different random starts; the best objective wins
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
     pub runs: usize,
+    /// Many starts on sparse data race: the best go on after so many iterations; 0: all go to their end
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "15",
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
+    pub race_after: usize,
+    /// Which share of them goes on, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0.34", value_parser = share, allow_negative_numbers = true, help_heading = "Method")]
+    pub race_share: f64,
     /// What improves the answer afterwards, in order: any of em, moves, swaps
     #[arg(long, value_name = "LIST", value_parser = polish, help_heading = "Method")]
     pub polish: Option<Polishes>,

@@ -104,6 +104,14 @@ pub fn time(text: &str) -> Result<f64, String> {
     parsed.ok_or_else(|| "a number of seconds above 0 is needed".into())
 }
 
+/// A share of a whole.
+pub fn share(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|s| (0.0..=1.0).contains(s))
+        .ok_or_else(|| "a number from 0 to 1 is needed".into())
+}
+
 /// A start.
 pub fn origin(text: &str) -> Result<Origin, String> {
     match text.split_once(':') {

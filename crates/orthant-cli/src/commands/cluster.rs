@@ -13,7 +13,7 @@ use orthant::matrix::rule::Measure;
 use orthant::matrix::{Data, Mat};
 use orthant::pipeline::{DEFAULT_METHOD, resume};
 use orthant::report::{self, Features, Made, Report};
-use orthant::run::Stop;
+use orthant::run::{Race, Stop};
 use orthant::start::Start;
 use orthant::weighting::Weighting;
 use orthant::{Job, Outcome, cluster, read};
@@ -131,6 +131,7 @@ fn job(args: &ClusterArgs) -> Result<Job> {
         values: args.values.0.clone(),
         start: None,
         runs: args.runs,
+        race: (args.race_after > 0).then_some(Race { after: args.race_after, share: args.race_share }),
         seed: args.seed,
         polish: args.polish.as_ref().map_or(vec![], |polish| polish.0.clone()),
         time: args.time,
@@ -219,7 +220,11 @@ fn in_words(input: &Input, data: &dyn Data, job: &Job, outcome: &Outcome) -> Res
     let mut say = |name: &str, what: String| text.push_str(&format!("{name:<16}{what}\n"));
     let polish: String = job.polish.iter().map(|p| format!(", {}", p.name())).collect();
     let runs = outcome.runs.len();
-    let of_runs = if runs > 1 { format!(", best of {runs} runs") } else { String::new() };
+    let of_runs = match (runs, outcome.left_behind) {
+        (1, 0) => String::new(),
+        (_, 0) => format!(", best of {runs} runs"),
+        (_, behind) => format!(", best of {} starts, of which {runs} went to their end", runs + behind),
+    };
     say("method", format!("{}{polish}, start {}{of_runs}", job.method.title, job.start().name()));
     let stopped = match outcome.stop() {
         Stop::Converged => "converged",

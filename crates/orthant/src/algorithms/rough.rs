@@ -20,6 +20,8 @@ use crate::start::{Start, Stream, centroids, random};
 
 /// Fewer runs than this do not fill the lanes.
 const FEW: usize = 4;
+/// Fewer runs than this do not race.
+const RACERS: usize = 8;
 /// So often a run may go back to float32.
 const BACK: usize = 2;
 /// At most so many iterations of a run at a time: lanes of runs that have ended wait for the others.
@@ -72,8 +74,10 @@ struct Course {
     iterations: usize,
     /// How often it went back to float32.
     back: usize,
+    /// What it was worth last.
+    reached: f64,
 }
-bytes_of!(Course { origin, value, iterations, back });
+bytes_of!(Course { origin, value, iterations, back, reached });
 
 pub(super) struct Roughly<'a, M> {
     problem: &'a Problem<'a>,
@@ -81,6 +85,10 @@ pub(super) struct Roughly<'a, M> {
     courses: Vec<Course>,
     /// The last iteration of a run is one in float64.
     limit: usize,
+    /// Runs that are given up since the last time that somebody asked.
+    left_behind: Vec<usize>,
+    /// Whether the race is over.
+    raced: bool,
 }
 
 impl<'a, M: Model> Roughly<'a, M> {
@@ -116,15 +124,41 @@ impl<'a, M: Model> Roughly<'a, M> {
         origins: Vec<Origin>,
         limit: usize,
     ) -> Self {
-        let course =
-            |origin| Course { origin: Some(origin), value: f64::NEG_INFINITY, iterations: 0, back: 0 };
-        Roughly { problem, exact, courses: origins.into_iter().map(course).collect(), limit }
+        let course = |origin| Course {
+            origin: Some(origin),
+            value: f64::NEG_INFINITY,
+            iterations: 0,
+            back: 0,
+            reached: f64::NEG_INFINITY,
+        };
+        let courses: Vec<Course> = origins.into_iter().map(course).collect();
+        let raced = problem.race.is_none() || courses.len() < RACERS;
+        Roughly { problem, exact, courses, limit, left_behind: vec![], raced }
     }
 
     /// How many rough iterations a run may still make.
     fn left(&self, run: usize) -> usize {
         let course = &self.courses[run];
         if course.origin.is_some() { (self.limit - 1).saturating_sub(course.iterations) } else { 0 }
+    }
+
+    /// How many it may make before it has to wait for the others of a race.
+    fn to_go(&self, run: usize) -> usize {
+        let race = self.problem.race.filter(|_| !self.raced);
+        race.map_or(usize::MAX, |race| race.after.max(1).saturating_sub(self.courses[run].iterations))
+    }
+
+    /// When all runs that are still rough have come as far as the race goes, the best of all go on.
+    fn race(&mut self) {
+        let waits = |run: &usize| self.courses[*run].origin.is_none() || self.to_go(*run) == 0;
+        let all: Vec<usize> = (0..self.courses.len()).collect();
+        let Some(race) = self.problem.race.filter(|_| !self.raced && all.iter().all(waits)) else { return };
+        self.raced = true;
+        let mut order = all;
+        order.sort_by(|&a, &b| self.courses[b].reached.total_cmp(&self.courses[a].reached));
+        let on = ((race.share * order.len() as f64).ceil() as usize).max(2);
+        let behind = order.into_iter().skip(on).filter(|&run| self.courses[run].origin.is_some());
+        self.left_behind = behind.collect();
     }
 
     /// Rough iterations of some runs, no more than `most` each.
@@ -135,7 +169,7 @@ impl<'a, M: Model> Roughly<'a, M> {
             run,
             origin: self.courses[run].origin.clone().expect("float64 has not taken over"),
             value: self.courses[run].value,
-            most: most.min(self.left(run)),
+            most: most.min(self.left(run)).min(self.to_go(run)),
         };
         let mut asked = RoughRuns { rule, k, runs: runs.iter().map(ask).collect() };
         let told = roughly(self.problem.data, &mut *self.exact.slots, &mut asked)?;
@@ -157,7 +191,7 @@ impl<'a, M: Model> Roughly<'a, M> {
             course.iterations += told.len();
             course.origin = Some(asked.origin);
             let Some(last) = told.last() else { continue };
-            course.value = last.value;
+            (course.value, course.reached) = (last.value, last.value);
             if last.changed > 0 && last.weight.iter().any(|w| *w <= 0.0) {
                 empty.push((run, last.weight.clone()));
             } else if last.ends(before) || self.left(run) == 0 {
@@ -276,6 +310,7 @@ impl<M: Model> State for Roughly<'_, M> {
         if !exact.is_empty() {
             put(&exact, self.exact_step(&exact)?.into_iter().map(|progress| vec![progress]).collect());
         }
+        let rough: Vec<usize> = rough.into_iter().filter(|&run| self.to_go(run) > 0).collect();
         if !rough.is_empty() {
             put(&rough, self.rough_steps(&rough, most)?);
         }
@@ -287,7 +322,12 @@ impl<M: Model> State for Roughly<'_, M> {
             let progress = self.exact_step(&now.iter().map(|&at| runs[at]).collect::<Vec<_>>())?;
             now.iter().zip(progress).for_each(|(&at, progress)| all[at].push(progress));
         }
+        self.race();
         Ok(all)
+    }
+
+    fn left_behind(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.left_behind)
     }
 
     fn conclude(&mut self, run: usize) -> Result<Conclusion> {
@@ -306,6 +346,7 @@ impl<M: Model> State for Roughly<'_, M> {
     fn save(&mut self) -> Result<Saved> {
         let mut saved = Saved::default();
         saved.put("courses", &self.courses);
+        saved.put("raced", &self.raced);
         let runs = (0..self.courses.len()).map(|run| {
             let mut saved = self.exact.save_run(run)?;
             saved.put_slot(&mut *self.exact.slots, Slot::Adds(run))?;
@@ -327,6 +368,7 @@ impl<M: Model> State for Roughly<'_, M> {
         };
         let fits = |courses: &Vec<Course>| courses.len() == count && courses.iter().all(sound);
         self.courses = saved.take_if("courses", fits)?;
+        self.raced = saved.take("raced")?;
         let all: Vec<Saved> = saved.take_if("runs", |runs: &Vec<Saved>| runs.len() == count)?;
         for (run, mut saved) in all.into_iter().enumerate() {
             saved.take_slot(&mut *self.exact.slots, Slot::Adds(run), shape.points, 1)?;
