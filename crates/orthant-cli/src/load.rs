@@ -152,8 +152,21 @@ pub struct Input {
     pub notes: Vec<String>,
     /// What was done to them, so that it can be done to others.
     pub learned: Learned,
+    /// What became of entries that were not observed.
+    pub completed: Option<Completed>,
     /// Seconds from the file to memory.
     pub read_seconds: f64,
+}
+
+/// Entries that were not observed, after what was has been clustered.
+#[derive(Debug)]
+pub struct Completed {
+    /// How many they are.
+    pub entries: usize,
+    /// How often they were filled in.
+    pub rounds: usize,
+    /// The error over the others.
+    pub relative_error: f64,
 }
 
 impl Input {
@@ -356,7 +369,18 @@ const WORDS: &[Weighting] = &[Weighting::TfIdf, Weighting::Unit];
 
 /// Reads everything that the arguments name.
 pub fn load(args: &DataArgs, quiet: bool) -> Result<Input> {
+    refuse_gaps(args)?;
     load_as(args, false, quiet)
+}
+
+/// What was observed is clustered by one command, and by what uses its results.
+fn refuse_gaps(args: &DataArgs) -> Result<()> {
+    if args.missing == Missing::Ignore {
+        bail!(
+            "--missing ignore: only 'cluster' and 'predict' do without missing entries; 'zero' counts them as 0"
+        );
+    }
+    Ok(())
 }
 
 /// The same, where texts may be wanted as counts.
@@ -419,6 +443,7 @@ pub fn load_as(args: &DataArgs, counts: bool, quiet: bool) -> Result<Input> {
         origin: loaded.origin.filter(|_| args.image.is_none()),
         notes: loaded.notes,
         learned,
+        completed: None,
         read_seconds: begun.elapsed().as_secs_f64(),
     })
 }
@@ -426,6 +451,7 @@ pub fn load_as(args: &DataArgs, counts: bool, quiet: bool) -> Result<Input> {
 /// Reads everything for a study that goes over the data very often: of data that do not fit into memory a sample, one point
 /// of every stretch of them.
 pub fn load_for_study(args: &DataArgs, counts: bool, seed: u64, quiet: bool) -> Result<Input> {
+    refuse_gaps(args)?;
     let input = load_as(args, counts, quiet)?;
     let Points::Streamed(source, budget) = &input.points else { return Ok(input) };
     let shape = source.shape();
@@ -533,6 +559,7 @@ fn load_streamed(
         origin: None,
         notes,
         learned,
+        completed: None,
         read_seconds: begun.elapsed().as_secs_f64(),
     })
 }

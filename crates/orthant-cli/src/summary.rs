@@ -57,6 +57,11 @@ pub fn object(
     put("seed", json!(job.seed));
     put("threads", json!(threads));
     put("read_seconds", json!(input.read_seconds));
+    if let Some(completed) = &input.completed {
+        put("missing_entries", json!(completed.entries));
+        put("times_filled_in", json!(completed.rounds));
+        put("observed_relative_error", json!(completed.relative_error));
+    }
     let figures = serde_json::to_value(outcome.figures())?;
     object.extend(figures.as_object().cloned().unwrap_or_default());
     object.insert("objective".into(), objective(outcome.best(), job, data));

@@ -43,7 +43,9 @@ const BAD: &[(&str, &str)] = &[
     ("cluster set.npy -k 6 --precision f16", "[possible values: f32, f64]"),
     ("cluster set.npy -k 6 --cluster diagonals", "[possible values: rows, columns]"),
     ("cluster set.npy -k 6 --weighting bm25", "'bm25' is none of none, tf-idf, unit, cpm, log1p"),
-    ("cluster set.npy -k 6 --missing ignore", "[possible values: refuse, zero]"),
+    ("cluster set.npy -k 6 --missing guess", "[possible values: refuse, ignore, zero]"),
+    ("compare set.npy -k 6 --missing ignore", "only 'cluster' and 'predict' do without missing entries"),
+    ("cluster nan.csv -k 2 --missing ignore --weighting unit", "without a weighting"),
     ("cluster set.npy -k 6 --max-texts 1.5", "a share of them from 0.0 to 1.0"),
     ("cluster set.npy -k 6 --drop 2", "--drop: set.npy is read as npy, which has no such columns"),
     // What was probably meant.

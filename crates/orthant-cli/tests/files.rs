@@ -174,3 +174,37 @@ fn what_was_typed_in_other_programs_is_understood() {
     let labels = fs::read_to_string(folder.path().join("stems/labels.txt")).unwrap();
     assert_eq!(succeed(folder.path(), "predict stems corpus").0, labels);
 }
+
+#[test]
+fn entries_that_are_missing_have_no_say_and_new_points_may_have_gaps_too() {
+    let data = tempfile::tempdir().unwrap();
+    let folder = data.path();
+    // Two rays; the second half of a table is the first without some of its entries.
+    let mut table = String::from("a,b,c,d\n");
+    for j in 0..40 {
+        let s = 1.0 + (j % 7) as f64;
+        let (ray, gap) = (if j % 2 == 0 { [1.0, 4.0, 2.0, 0.5] } else { [3.0, 0.2, 1.0, 2.0] }, j / 2 % 5);
+        let fields: Vec<String> =
+            (0..4).map(|f| if f == gap { String::new() } else { (s * ray[f]).to_string() }).collect();
+        table.push_str(&(fields.join(",") + "\n"));
+    }
+    std::fs::write(folder.join("gaps.csv"), table).unwrap();
+    for method in ["best", "kl-onmf", "spherical-k-means"] {
+        succeed(
+            folder,
+            &format!("cluster gaps.csv -k 2 -a {method} --runs 10 --missing ignore --out found --force -q"),
+        );
+        let labels = std::fs::read_to_string(folder.join("found/labels.txt")).unwrap();
+        let labels: Vec<&str> = labels.lines().collect();
+        assert!(labels.iter().enumerate().all(|(j, label)| *label == labels[j % 2]), "{method}: {labels:?}");
+        let summary = std::fs::read_to_string(folder.join("found/summary.json")).unwrap();
+        let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        assert_eq!(summary["missing_entries"], 32, "{method}");
+        // Distributions are smoothed, so KL-ONMF leaves something.
+        let most = if method == "kl-onmf" { 0.05 } else { 1e-3 };
+        let error = summary["observed_relative_error"].as_f64().unwrap();
+        assert!(error < most, "{method}: {error}");
+        let (predicted, _) = succeed(folder, "predict found gaps.csv");
+        assert_eq!(predicted.lines().collect::<Vec<_>>(), labels, "{method}");
+    }
+}

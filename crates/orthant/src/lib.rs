@@ -36,6 +36,7 @@ pub mod generate;
 pub mod image;
 pub mod job;
 pub mod matrix;
+pub mod observed;
 pub mod orientation;
 pub mod outcome;
 pub mod pipeline;

@@ -13,6 +13,7 @@ pub use prepared::Prepared;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::for_matrix;
 use crate::matrix::{Csr, Dense, Index, Matrix, Real};
 pub use crate::orientation::Orientation;
 #[cfg(feature = "read")]
@@ -31,10 +32,13 @@ pub enum Missing {
     Refuse,
     /// They count as 0.
     Zero,
+    /// They have no say: see [`crate::observed`].
+    Ignore,
 }
 
 /// The choices by name, for help texts and parsers.
-pub const MISSING: &[(&str, Missing)] = &[("refuse", Missing::Refuse), ("zero", Missing::Zero)];
+pub const MISSING: &[(&str, Missing)] =
+    &[("refuse", Missing::Refuse), ("ignore", Missing::Ignore), ("zero", Missing::Zero)];
 
 /// What is to be done to the data.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -81,6 +85,12 @@ impl Recipe {
     /// Where entries are missing and that is not allowed.
     pub fn fit(&self, points: Matrix) -> Result<(Matrix, Learned)> {
         let mut points = fill(points, self.missing)?;
+        if self.missing == Missing::Ignore && !self.weighting.is_empty() {
+            return Err(Error::parameter(
+                "missing",
+                "what was observed is clustered as it is, without a weighting",
+            ));
+        }
         let mut steps = vec![];
         for &weighting in &self.weighting {
             let fitted = weighting.fit(&points);
@@ -99,12 +109,13 @@ impl Recipe {
     #[cfg(feature = "read")]
     pub fn prepare(&self, loaded: Loaded) -> Result<(Loaded, Learned)> {
         let mut loaded = loaded.with_points(self.orientation);
-        let filled = missing(&loaded.matrix).map_or(0, |missing| missing.count);
+        let (absent, _) = missing(&loaded.matrix);
         let (matrix, mut learned) =
             self.fit(loaded.matrix).map_err(|error| self.orientation.locate(error))?;
         loaded.matrix = matrix;
-        if filled > 0 {
-            loaded.notes.push(format!("{filled} missing entries count as 0"));
+        if absent > 0 {
+            let how = if self.missing == Missing::Ignore { "are ignored" } else { "count as 0" };
+            loaded.notes.push(format!("{absent} missing entries {how}"));
         }
         learned.features = loaded.vocabulary.clone();
         learned.texts = loaded.texts.clone();
@@ -205,57 +216,40 @@ pub fn select(matrix: &Matrix, columns: &[usize]) -> Result<Matrix> {
     })
 }
 
+fn is_missing<T: Real>(x: T) -> bool {
+    Into::<f64>::into(x).is_nan()
+}
+
 /// How many entries are missing, and the first of them.
-struct Absent {
-    count: usize,
-    row: usize,
-    column: usize,
+fn missing(matrix: &Matrix) -> (usize, Option<usize>) {
+    fn look<T: Real>(numbers: &[T]) -> (usize, Option<usize>) {
+        let count = numbers.iter().filter(|x| is_missing(**x)).count();
+        (count, numbers.iter().position(|x| is_missing(*x)))
+    }
+    for_matrix!(matrix, x => look(x.numbers()))
 }
 
-fn missing(matrix: &Matrix) -> Option<Absent> {
-    fn look<T: Real>(values: &[T], place: impl Fn(usize) -> (usize, usize)) -> Option<Absent> {
-        let is_missing = |x: &T| -> bool { Into::<f64>::into(*x).is_nan() };
-        let count = values.iter().filter(|x| is_missing(x)).count();
-        let first = values.iter().position(is_missing)?;
-        let (row, column) = place(first);
-        Some(Absent { count, row, column })
+/// Points without missing entries, or with them where they are left to whoever clusters what was observed.
+fn fill(mut matrix: Matrix, how: Missing) -> Result<Matrix> {
+    fn zero<T: Real>(numbers: &mut [T]) {
+        numbers.iter_mut().filter(|x| is_missing(**x)).for_each(|x| *x = T::default());
     }
-    let features = matrix.features().max(1);
-    let row = |offsets: &[usize], entry: usize| offsets.partition_point(|&begin| begin <= entry) - 1;
-    match matrix {
-        Matrix::DenseF32(x) => look(x.data(), |e| (e / features, e % features)),
-        Matrix::DenseF64(x) => look(x.data(), |e| (e / features, e % features)),
-        Matrix::SparseF32(x) => look(x.values(), |e| (row(x.offsets(), e), x.columns()[e].at())),
-        Matrix::SparseF64(x) => look(x.values(), |e| (row(x.offsets(), e), x.columns()[e].at())),
+    let (count, Some(first)) = missing(&matrix) else { return Ok(matrix) };
+    match how {
+        Missing::Ignore => {}
+        Missing::Zero => for_matrix!(&mut matrix, x => zero(x.numbers_mut())),
+        Missing::Refuse => {
+            let problem = match count {
+                1 => "the entry is missing (empty or NaN)".to_string(),
+                _ => format!("{count} entries are missing (empty or NaN), the first"),
+            };
+            let (row, column) = matrix.place(first);
+            let advice = "fill them in or leave such rows out; --missing ignore fits what was observed, --missing zero \
+                          counts them as 0";
+            return Err(Error::Entry { problem, row, column, advice });
+        }
     }
-}
-
-/// Points without missing entries.
-fn fill(matrix: Matrix, how: Missing) -> Result<Matrix> {
-    let Some(Absent { count, row, column }) = missing(&matrix) else { return Ok(matrix) };
-    if how == Missing::Refuse {
-        let problem = match count {
-            1 => "the entry is missing (empty or NaN)".to_string(),
-            _ => format!("{count} entries are missing (empty or NaN), the first"),
-        };
-        let advice = "fill them in or leave such rows out; --missing zero counts them as 0";
-        return Err(Error::Entry { problem, row, column, advice });
-    }
-    fn filled<T: Real>(values: &[T]) -> Vec<T> {
-        values.iter().map(|&x| if Into::<f64>::into(x).is_nan() { T::default() } else { x }).collect()
-    }
-    fn dense<T: Real>(x: &Dense<'_, T>) -> Result<Dense<'static, T>> {
-        Dense::new(x.points(), x.features(), filled(x.data()))
-    }
-    fn sparse<T: Real>(x: &Csr<'_, T, i32>) -> Result<Csr<'static, T, i32>> {
-        Csr::new(x.features(), x.offsets().to_vec(), x.columns().to_vec(), filled(x.values()))
-    }
-    Ok(match &matrix {
-        Matrix::DenseF32(x) => Matrix::DenseF32(dense(x)?),
-        Matrix::DenseF64(x) => Matrix::DenseF64(dense(x)?),
-        Matrix::SparseF32(x) => Matrix::SparseF32(sparse(x)?),
-        Matrix::SparseF64(x) => Matrix::SparseF64(sparse(x)?),
-    })
+    Ok(matrix)
 }
 
 #[cfg(test)]

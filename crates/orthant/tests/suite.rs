@@ -11,6 +11,7 @@ mod checkpoints;
 mod conformance;
 mod extremes;
 mod many_starts;
+mod observed;
 mod paper;
 mod properties;
 mod readers;

@@ -153,7 +153,8 @@ pub struct DataArgs {
     /// variable (the 2000 features that vary the most for their size), log1p; or none [default: none; tf-idf,unit for texts, unless kl-onmf, which is made for counts]
     #[arg(long, value_name = "LIST", value_parser = weighting_list, help_heading = "Data")]
     pub weighting: Option<WeightingList>,
-    /// Entries that are missing (empty fields, NaN): refuse them, or count them as zero
+    /// Entries that are missing (empty fields, NaN): refuse them, ignore them (clusters of what was
+    /// observed), or count them as zero
     #[arg(long, value_name = "HOW", default_value = "refuse", value_parser = missing(), help_heading = "Data")]
     pub missing: Missing,
     /// The points (or features) are the pixels of an image of this size

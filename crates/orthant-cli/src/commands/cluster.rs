@@ -11,7 +11,9 @@ use orthant::finish::Solution;
 use orthant::image::{ImageShape, Scan};
 use orthant::matrix::rule::Measure;
 use orthant::matrix::{Data, Mat};
+use orthant::observed::{Gaps, cluster_observed};
 use orthant::pipeline::{DEFAULT_METHOD, resume};
+use orthant::recipe::Missing;
 use orthant::report::{self, Features, Made, Report};
 use orthant::run::{Race, Stop};
 use orthant::start::Start;
@@ -21,7 +23,7 @@ use serde_json::{Value, json};
 
 use super::convert::same_file;
 use crate::args::{ClusterArgs, Origin, number};
-use crate::load::{self, Input};
+use crate::load::{self, Completed, Input, Points};
 use crate::output::{Folder, print_json, print_with};
 use crate::progress::{Watch, duration};
 use crate::terminal::tell;
@@ -36,15 +38,11 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
         check_checkpoint(path, args.resume.as_deref())?;
     }
     let folder = args.out.as_ref().map(|out| Folder::new(out, args.force)).transpose()?;
-    let input = load::load_as(&args.data, job.aim().rule.measure == Measure::Divergence, args.work.quiet)?;
+    let mut input =
+        load::load_as(&args.data, job.aim().rule.measure == Measure::Divergence, args.work.quiet)?;
     job.start = args.start.as_ref().map(|origin| start(origin, &input, args.k)).transpose()?;
     input.check_memory(args.k, args.runs)?;
-    let data = input.open()?;
     job.memory = orthant::read::available_memory();
-    if !args.work.quiet {
-        tell_what_is_odd(&input, &*data, &job, args.runs);
-    }
-
     let endmembers = args.endmembers.as_deref().map(|path| endmembers(path, &input)).transpose()?;
 
     interrupt::working();
@@ -52,11 +50,24 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     if let Some(path) = &args.checkpoint {
         watch.saving(path, args.checkpoint_every);
     }
-    let outcome = match saved {
-        Some((path, saved)) => resume(&*data, &job, saved, &mut watch)
-            .map_err(|error| load::locate(error, path, args.data.cluster))?,
-        None => cluster(&*data, &job, &mut watch).map_err(|error| input.located(error))?,
+    let (resumed, saved) = saved.unzip();
+    // An error is one of the saved work, or of the data.
+    let located = |error, input: &Input| match resumed {
+        Some(path) => load::locate(error, path, args.data.cluster),
+        None => input.located(error),
     };
+    let observed =
+        observed(&mut input, &job, saved.clone(), &mut watch).map_err(|error| located(error, &input))?;
+    let data = input.open()?;
+    if !args.work.quiet {
+        tell_what_is_odd(&input, &*data, &job, args.runs);
+    }
+    let outcome = match (observed, saved) {
+        (Some(outcome), _) => Ok(outcome),
+        (None, Some(saved)) => resume(&*data, &job, saved, &mut watch),
+        (None, None) => cluster(&*data, &job, &mut watch),
+    };
+    let outcome = outcome.map_err(|error| located(error, &input))?;
     watch.end();
 
     // First what lasts, then what is said about it.
@@ -101,6 +112,23 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
         let _ = std::fs::remove_file(path);
     }
     Ok(())
+}
+
+/// The outcome where entries are missing and may be: what was observed is clustered, and the points are completed.
+fn observed(
+    input: &mut Input,
+    job: &Job,
+    saved: Option<Checkpoint>,
+    watch: &mut Watch,
+) -> orthant::Result<Option<Outcome>> {
+    let (Missing::Ignore, Points::Held(points)) = (input.learned.missing, &mut input.points) else {
+        return Ok(None);
+    };
+    let Some(gaps) = Gaps::of(points)? else { return Ok(None) };
+    let found = cluster_observed(points, &gaps, input.weights.as_deref(), job, saved, watch)?;
+    let (rounds, relative_error) = (found.rounds, found.relative_error);
+    input.completed = Some(Completed { entries: gaps.count(), rounds, relative_error });
+    Ok(Some(found.outcome))
 }
 
 /// Work that was saved.
@@ -235,6 +263,15 @@ fn in_words(input: &Input, data: &dyn Data, job: &Job, outcome: &Outcome) -> Res
     };
     say("iterations", format!("{} in {}, {stopped}", best.iterations(), duration(outcome.seconds)));
     say("relative error", format!("{:.6}{}", certificate.relative_error, above_best(certificate)));
+    if let Some(Completed { entries, rounds, relative_error }) = input.completed {
+        let times = if rounds == 1 { "once".into() } else { format!("{rounds} times") };
+        say(
+            "observed",
+            format!(
+                "error {relative_error:.6}; {entries} missing entries were filled in {times}, and what is said of errors and bounds is said of all"
+            ),
+        );
+    }
     say("lower bound", lower_bound(job, outcome));
     say("explained", format!("{:.2} % of what rank {} can explain", certificate.energy_share * 100.0, job.k));
     if job.aim().objective != "‖M − UV‖²" {

@@ -8,6 +8,7 @@ use orthant::Error;
 use orthant::algorithms::method;
 use orthant::finish::predict;
 use orthant::matrix::{Budget, Data, Mat, Rule, Source, open, stream_within};
+use orthant::observed::Gaps;
 use orthant::read::{self, InPlace};
 use orthant::recipe::{Learned, Missing, Prepared, Step};
 use orthant::weighting::{Fitted, Weighting};
@@ -52,7 +53,7 @@ pub fn run(args: &PredictArgs) -> Result<()> {
             model.centroids.rows
         );
     }
-    let matrix = learned
+    let mut matrix = learned
         .prepare(loaded)
         .map_err(|error| load::locate(error, &args.read.path, Orientation::Rows))?
         .matrix;
@@ -64,6 +65,15 @@ pub fn run(args: &PredictArgs) -> Result<()> {
             args.result.display(),
             model.centroids.rows
         );
+    }
+    let gaps = match learned.missing {
+        Missing::Ignore => {
+            Gaps::of(&matrix).map_err(|error| load::locate(error, &args.read.path, learned.orientation))?
+        }
+        _ => None,
+    };
+    if let Some(gaps) = gaps {
+        gaps.complete(&mut matrix, &model.centroids, model.rule);
     }
     let data = open(&matrix, None)?;
     assign(args, &*data, learned.orientation, &model.centroids, model.rule, model.signed, file)

@@ -125,6 +125,19 @@ impl Matrix {
         }
     }
 
+    /// Point and feature of one of the numbers.
+    pub(crate) fn place(&self, number: usize) -> (usize, usize) {
+        fn of<T: Copy>(x: &Csr<'_, T, i32>, number: usize) -> (usize, usize) {
+            (x.offsets().partition_point(|&begin| begin <= number) - 1, x.columns()[number].at())
+        }
+        let features = self.features().max(1);
+        match self {
+            Matrix::SparseF32(x) => of(x, number),
+            Matrix::SparseF64(x) => of(x, number),
+            _ => (number / features, number % features),
+        }
+    }
+
     /// One point as float64, zeros included.
     pub fn point(&self, j: usize) -> Vec<f64> {
         fn spread<T: Copy + Into<f64>>(x: &Csr<'_, T, i32>, j: usize) -> Vec<f64> {

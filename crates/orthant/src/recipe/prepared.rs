@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Learned, Recipe, Step};
+use super::{Learned, Missing, Recipe, Step};
 use crate::error::{Error, Result};
 use crate::matrix::seam::Source;
 use crate::matrix::{AnyPoints, Matrix, Shape};
@@ -24,6 +24,11 @@ impl Recipe {
     /// # Errors
     /// Where entries are missing and that is not allowed, or the source fails.
     pub fn stream<S: Source>(&self, source: S) -> Result<Prepared<S>> {
+        if self.missing == Missing::Ignore {
+            let problem =
+                "entries are ignored where all points are in memory: give it more, or count them as zero";
+            return Err(Error::parameter("missing", problem));
+        }
         let learned = Learned { orientation: self.orientation, missing: self.missing, ..Learned::default() };
         let mut prepared = Prepared { source, learned };
         let shape = prepared.source.shape();

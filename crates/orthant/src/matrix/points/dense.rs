@@ -45,6 +45,16 @@ impl<'a, T: Clone> Dense<'a, T> {
         &self.data
     }
 
+    /// The same by the name that sparse points have for theirs.
+    pub(crate) fn numbers(&self) -> &[T] {
+        &self.data
+    }
+
+    /// To be changed.
+    pub(crate) fn numbers_mut(&mut self) -> &mut [T] {
+        self.data.to_mut()
+    }
+
     /// All numbers, where they are owned.
     pub(crate) fn into_data(self) -> Option<Vec<T>> {
         match self.data {

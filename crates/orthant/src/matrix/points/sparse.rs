@@ -153,6 +153,16 @@ impl<'a, T: Copy, I: Index> Csr<'a, T, I> {
         &self.values
     }
 
+    /// The same by the name that dense points have for theirs.
+    pub(crate) fn numbers(&self) -> &[T] {
+        &self.values
+    }
+
+    /// To be changed.
+    pub(crate) fn numbers_mut(&mut self) -> &mut [T] {
+        self.values.to_mut()
+    }
+
     /// Columns and values of one point.
     #[inline]
     pub fn point(&self, j: usize) -> (&[I], &[T]) {

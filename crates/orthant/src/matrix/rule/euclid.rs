@@ -53,6 +53,10 @@ impl Formulas for Euclid {
         w * (norm2 - 2.0 * (s - half)).max(0.0)
     }
 
+    fn of_observed(self, seen: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+        (seen.map(|(m, c)| (m - c).powi(2)).sum(), 1.0)
+    }
+
     fn centroids(self, mut sums: Mat, weight: &[f64]) -> Mat {
         sums.scale_columns(&weight.iter().map(|w| if *w > 0.0 { 1.0 / w } else { 0.0 }).collect::<Vec<_>>());
         sums

@@ -50,6 +50,14 @@ impl Formulas for Kl {
         w * (information - s).max(0.0)
     }
 
+    /// `Σ m·log(m/(v·u))` with `v = Σ m/Σ u`, at which the other part of the divergence, `Σ v·u − Σ m`, is none.
+    fn of_observed(self, seen: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+        let (of_point, of_centroid) = seen.clone().fold((0.0, 0.0), |(m, u), entry| (m + entry.0, u + entry.1));
+        let v = of_point / of_centroid;
+        let left = seen.filter(|(m, _)| *m > 0.0).map(|(m, u)| m * (m / (v * u)).ln());
+        (left.sum(), v)
+    }
+
     /// Distributions, after `smoothing` times the mean entry of the sums was added to all; a zero column becomes uniform.
     /// As the mean is over all clusters, small ones are smoothed more than large ones.
     fn centroids(self, mut sums: Mat, _weight: &[f64]) -> Mat {

@@ -98,6 +98,15 @@ pub(crate) trait Formulas: Copy {
     /// What a centroid with product `s = mᵀu` and half squared norm `half` leaves of a point.
     fn left(self, w: f64, norm2: f64, s: f64, half: f64, information: f64) -> f64;
 
+    /// What a centroid leaves of what was observed of a point, pairs of an entry and the centroid's, and what it is
+    /// multiplied with then. For directions `‖m − v·u‖²` with `v = mᵀu/‖u‖²`.
+    fn of_observed(self, seen: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+        let sum = |of: fn((f64, f64)) -> f64| seen.clone().map(of).sum::<f64>();
+        let (product, norm2) = (sum(|(m, u)| m * u), sum(|(_, u)| u * u));
+        let v = if norm2 > 0.0 { product / norm2 } else { 0.0 };
+        (sum(|(m, _)| m * m) - v * product, v)
+    }
+
     /// Centroids from the sums of their points and their weights.
     fn centroids(self, sums: Mat, _weight: &[f64]) -> Mat {
         sums.with_unit_columns()
@@ -257,6 +266,12 @@ impl Rule {
     #[inline(always)]
     pub(crate) fn left(self, w: f64, norm2: f64, s: f64, half: f64, information: f64) -> f64 {
         by!(self, rule => rule.left(w, norm2, s, half, information))
+    }
+
+    /// What a centroid leaves of what was observed of a point (entries of the point and of the centroid), and what the
+    /// centroid is multiplied with then.
+    pub(crate) fn of_observed(self, seen: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+        by!(self, rule => rule.of_observed(seen))
     }
 
     /// What a cluster is worth: its points' value, their sum times the centroid, their weight, the centroid's ‖·‖².
