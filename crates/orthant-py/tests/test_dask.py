@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import pickle
 import random
 import signal
+import subprocess
+import sys
 import time
 
 import dask
@@ -14,12 +18,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from dask.utils import key_split
 from distributed import Client, LocalCluster
 
 import orthant
 import orthant.dask
 from orthant import _orthant
-from orthant.dask import _transport
+from orthant.dask import _estimators, _transport
 
 METHODS = [entry["name"] for entry in _orthant.methods() if not entry["signed"]]
 slow = pytest.mark.skipif(os.environ.get("ORTHANT_SLOW") != "1", reason="ORTHANT_SLOW=1 has more done to the workers")
@@ -36,6 +41,10 @@ def made(n: int, features: int, k: int, seed: int) -> np.ndarray:
 
 
 X = made(700, 9, 4, 1)
+
+
+# A worker that is killed twice within this time would not be started again.
+dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
 
 
 def cluster_of(n_workers: int, **options) -> LocalCluster:
@@ -59,9 +68,6 @@ def two(client):
 
 def there(client, count: int) -> None:
     """So many workers, and no more."""
-    if len(client.scheduler_info(n_workers=-1)["workers"]) < count:
-        # A worker that retired still counts as one of the cluster's own: they are all made anew.
-        client.cluster.scale(0)
     client.cluster.scale(count)
     deadline = time.monotonic() + 60
     while len(client.scheduler_info(n_workers=-1)["workers"]) != count:
@@ -255,8 +261,110 @@ def test_twenty_workers_that_are_killed_change_no_bit(client, seed):
 
 @slow
 @pytest.mark.parametrize("what", [restarted, retired, joined])
-def test_a_worker_that_restarts_retires_or_joins_changes_no_bit(client, what):
-    struck(client, "onp-mf", 5, what)
+def test_a_worker_that_restarts_retires_or_joins_changes_no_bit(what):
+    # A cluster of its own: a worker that retired still counts as one of its cluster's.
+    with cluster_of(2) as cluster, Client(cluster) as client:
+        struck(client, "onp-mf", 5, what)
+
+
+class Rounds(_transport.Transport):
+    """Strikes before some rounds, from the first look at the data to the last figure of the certificate."""
+
+    strikes: list[int] = []
+
+    def call(self, orders):
+        if self.strikes and self.rounds + 1 >= self.strikes[0]:
+            self.strikes.pop(0)
+            killed(self.client)
+        return super().call(orders)
+
+
+@slow
+@pytest.mark.parametrize("method", ["em-onmf", "onp-mf"])
+def test_kills_in_any_round_and_two_of_them_change_no_bit(client, method, monkeypatch):
+    parameters = {"method": method, "max_iter": 12, "n_init": 2}
+    one = orthant.ONMF(4, **parameters).fit(X)
+    monkeypatch.setattr(_estimators, "Transport", Rounds)
+    monkeypatch.setattr(Rounds, "strikes", [])
+    there(client, 2)
+    last = orthant.dask.ONMF(4, **parameters).fit(blocks(X, 90)).n_rounds_
+    assert last > 12
+    # An order that went astray is a round more: the last ones are those of the factors and the certificate.
+    for strikes in ([1], [2], [last - 4], [last - 2], [last // 2, last // 2 + 3], [last // 3, last // 3 + 1]):
+        there(client, 2)
+        random.seed(last)
+        monkeypatch.setattr(Rounds, "strikes", strikes)
+        assert_same(one, orthant.dask.ONMF(4, **parameters).fit(blocks(X, 90)))
+        assert not strikes, "nobody was killed"
+        assert held(client) == 0
+
+
+@slow
+def test_workers_killed_while_they_load_or_predict_change_no_bit(client, tmp_path):
+    there(client, 2)
+    one = orthant.ONMF(4, method="em-onmf").fit(X)
+
+    # Here, so that workers, who know nothing of this file, get all of it.
+    def fatal(rows, path):
+        """A block that ends whoever computes it, the first time."""
+        if not path.exists():
+            path.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return rows
+
+    def fatal_blocks(name: str):
+        # The first is asked for its format before anything is loaded.
+        parts = [dask.delayed(X[at : at + 175]) for at in range(0, len(X), 175)]
+        parts = [dask.delayed(fatal)(part, tmp_path / f"{name}-{at}") if at % 2 else part for at, part in enumerate(parts)]
+        return da.concatenate([da.from_delayed(part, (175, X.shape[1]), dtype=X.dtype) for part in parts])
+
+    many = orthant.dask.ONMF(4, method="em-onmf").fit(fatal_blocks("fit"))
+    assert_same(one, many)
+    assert len(list(tmp_path.glob("fit-*"))) == 2
+    np.testing.assert_array_equal(many.predict(fatal_blocks("predict")).compute(), one.predict(X))
+    assert len(list(tmp_path.glob("predict-*"))) == 2
+    assert held(client) == 0
+
+
+DRIVER = """
+import os, signal, sys
+import dask.array as da
+import numpy as np
+from distributed import Client
+import orthant.dask
+
+seen = []
+
+
+def ended(info):
+    seen.append(info)
+    if len(seen) == 8:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    scheduler, data, work = sys.argv[1:]
+    X = da.from_array(np.load(data), chunks=(150, 9))
+    with Client(scheduler):
+        model = orthant.dask.ONMF(4, method="onp-mf", max_iter=20, callback=ended)
+        model.fit(X, checkpoint=work, checkpoint_every=0)
+"""
+
+
+@slow
+def test_a_driver_that_is_killed_leaves_nothing_behind_and_another_goes_on(two, tmp_path):
+    data, work = tmp_path / "x.npy", tmp_path / "work.orthant"
+    np.save(data, X)
+    scheduler = two.scheduler.address
+    ended = subprocess.run([sys.executable, "-c", DRIVER, scheduler, str(data), str(work)], timeout=120)
+    assert ended.returncode == -signal.SIGKILL
+    assert work.exists()
+    assert held(two) == 0
+    seen = []
+    many = orthant.dask.ONMF(4, method="onp-mf", max_iter=20, callback=lambda info: seen.append(info["n_iter"]))
+    many.fit(blocks(X, 90), checkpoint=work)
+    assert seen[0] > 6, "the work that was saved was done again"
+    assert_same(orthant.ONMF(4, method="onp-mf", max_iter=20).fit(X), many)
 
 
 @slow
@@ -291,6 +399,67 @@ def test_refusals_say_what_to_do_and_leave_nothing_behind(two):
     with pytest.raises(OSError, match="the disk is gone"):
         model.fit([dask.delayed(broken)(0)])
     assert held(two) == 0
+
+
+def test_columns_that_differ_are_refused_and_tasks_have_names(two):
+    names = [f"f{i}" for i in range(X.shape[1])]
+    # Without divisions, as from files.
+    frame = dd.from_pandas(pd.DataFrame(X, columns=names), npartitions=3).clear_divisions()
+    model = orthant.dask.ONMF(4, method="em-onmf", max_iter=2).fit(frame)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame[names[::-1]])
+    with pytest.raises(ValueError, match="X has 5 features"):
+        model.predict(blocks(X[:, :5], 200))
+    tasks = {key_split(key) for key in model.predict(blocks(X, 200)).dask}
+    assert {"orthant-predict", "orthant-model"} <= tasks
+
+
+def test_results_are_there_when_the_client_is_gone(two):
+    one = orthant.ONMF(4, method="em-onmf").fit(X)
+    model = orthant.dask.ONMF(4, method="em-onmf").fit(blocks(X, 200))
+    labels = model.predict(blocks(X, 200))
+    with dask.config.set(scheduler="synchronous"):
+        np.testing.assert_array_equal(labels.compute(), one.predict(X))
+        np.testing.assert_array_equal(model.labels_.compute(), one.labels_)
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again.predict(blocks(X, 200)).compute(), one.predict(X))
+
+
+def test_an_asynchronous_client_is_refused(two):
+    async def fitted():
+        async with Client(two.scheduler.address, asynchronous=True, set_as_default=False) as client:
+            model = orthant.dask.ONMF(4)
+            model.client = client
+            model.fit(blocks(X, 200))
+
+    with pytest.raises(TypeError, match="asynchronous"):
+        asyncio.run(fitted())
+
+
+@slow
+def test_paths_of_parquet_and_zarr_give_the_same_bits(two, tmp_path):
+    one = orthant.ONMF(4, method="em-onmf").fit(X)
+    dd.from_pandas(pd.DataFrame(X, columns=list("abcdefghi")), npartitions=3).to_parquet(tmp_path / "x.parquet")
+    # Blocks that do not have whole rows are put together on the way.
+    da.from_array(X, chunks=(200, 4)).to_zarr(str(tmp_path / "x.zarr"))
+    for name in ("x.parquet", "x.zarr"):
+        many = orthant.dask.ONMF(4, method="em-onmf").fit(tmp_path / name)
+        assert_same(one, many)
+        np.testing.assert_array_equal(many.predict(tmp_path / name).compute(), one.predict(X))
+
+
+@slow
+def test_blocks_that_nobody_can_compute_again_end_a_fit_with_one_exception(client):
+    there(client, 2)
+    scattered = client.scatter([X[:350], X[350:]])
+
+    def all_killed(client) -> None:
+        for process in client.run(os.getpid).values():
+            os.kill(process, signal.SIGKILL)
+
+    model = orthant.dask.ONMF(4, method="onp-mf", callback=Struck(client, 5, all_killed))
+    with pytest.raises(RuntimeError, match="a block of X was lost"):
+        model.fit([dask.delayed(block) for block in scattered])
 
 
 @slow

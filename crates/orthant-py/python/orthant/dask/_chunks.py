@@ -14,6 +14,7 @@ from dask.delayed import Delayed
 
 from .. import _orthant
 from . import _worker
+from ._transport import brought
 
 
 class Chunks:
@@ -87,6 +88,21 @@ def is_path(X: Any) -> bool:
     return isinstance(X, (str, os.PathLike))
 
 
+def opened(path: Any) -> Any:
+    """What is at a path, for workers to read: parquet as a dask dataframe, zarr as a dask array, else a block folder."""
+    name = os.fspath(path).rstrip("/")
+    if name.endswith((".parquet", ".parq")):
+        import dask.dataframe as dd
+
+        return dd.read_parquet(name)
+    if name.endswith(".zarr"):
+        import dask.array as da
+
+        X = da.from_zarr(name)
+        return X.rechunk({0: "auto", 1: -1}) if X.ndim == 2 and len(X.chunks[1]) > 1 else X
+    return Folder(path)
+
+
 def blocks_of(X: Any) -> tuple[list[Any], list[float]]:
     """X as delayed blocks of rows, and how many rows each has; NaN where its type does not tell."""
     package = type(X).__module__.partition(".")[0]
@@ -129,4 +145,4 @@ def chunked(X: Any, client: Any) -> Chunks:
 def _ask(chunks: list[Any], client: Any) -> list[tuple[int, int, int, str, bool]]:
     ask = dask.delayed(_worker.described, pure=False)
     asked = [ask(chunk, dask_key_name=f"orthant-describe-{uuid.uuid4().hex}") for chunk in chunks]
-    return list(client.gather(client.compute(asked, optimize_graph=False)))
+    return list(brought(client, client.compute(asked, optimize_graph=False)) or [])

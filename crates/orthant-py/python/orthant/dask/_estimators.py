@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import uuid
 from typing import Any
 
 import dask
@@ -13,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from .. import _base, _onmf, _orthant, _spherical_k_means
 from .._typing import Labels, MatrixLike, Real
 from .._typing import Path as PathLike
-from ._chunks import Chunks, Folder, blocks_of, chunked, is_path
-from ._transport import Transport
+from ._chunks import Chunks, Folder, blocks_of, chunked, is_path, opened
+from ._transport import Transport, brought
 from ._worker import aligned, matrix
 
 #: Of a worker's memory limit, what blocks may take: from seven tenths on Dask writes to disk, from eight it pauses.
@@ -29,7 +31,13 @@ class _OnDask(_base.Clustering):
     @property
     def client(self) -> Any:
         """The cluster to use; the current one unless set."""
-        return default_client() if self._client is None else self._client
+        client = default_client() if self._client is None else self._client
+        if client.asynchronous:
+            raise TypeError(
+                "the client is asynchronous, and a fit waits for its workers: pass a Client(...) without "
+                "asynchronous=True as model.client, and await asyncio.to_thread(model.fit, X)."
+            )
+        return client
 
     @client.setter
     def client(self, client: Any) -> None:
@@ -50,10 +58,11 @@ class _OnDask(_base.Clustering):
             raise ValueError("memory is of data on one machine: on a cluster the workers have their own limits.")
 
     def _check_X(self, X: MatrixLike, *, reset: bool) -> Any:
-        if isinstance(X, (Chunks, Folder)):
-            return X
-        names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-        X = Folder(X) if is_path(X) else chunked(X, self.client)
+        X = opened(X) if is_path(X) else X
+        names = _names(X)
+        if not reset:
+            self._check_columns(X)
+        X = X if isinstance(X, Folder) else chunked(X, self.client)
         if X.shape[0] == 0 or X.shape[1] == 0:
             raise ValueError(f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s) while 1 is required.")
         if reset:
@@ -62,11 +71,26 @@ class _OnDask(_base.Clustering):
             if names is not None:
                 self.feature_names_in_ = np.array(names, dtype=object)
         elif X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
-                "as input."
-            )
+            raise ValueError(self._other_width(X.shape[1]))
         return X
+
+    def _check_columns(self, X: Any) -> None:
+        """What is known of X before any block is: its columns."""
+        names, known = _names(X), getattr(self, "feature_names_in_", None)
+        if names is not None and known is not None and names != list(known):
+            raise ValueError(
+                "The feature names should match those that were passed during fit: X has other columns, or has them in "
+                "another order."
+            )
+        # NaN where it is not known.
+        width = getattr(X, "shape", (0, math.nan))[1]
+        if isinstance(width, int) and width != self.n_features_in_:
+            raise ValueError(self._other_width(width))
+
+    def _other_width(self, width: int) -> str:
+        return (
+            f"X has {width} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
+        )
 
     def _weighted(self, X: Any, *, learn: bool = False) -> Any:
         """In place of an array: those who will hold X."""
@@ -92,8 +116,8 @@ class _OnDask(_base.Clustering):
 
         Parameters
         ----------
-        X : dask array or dataframe, or list of delayed blocks
-            The samples in rows.
+        X : dask array or dataframe, list of delayed blocks, or path
+            The samples in rows; at a path: zarr, parquet, or a block folder.
         y : Ignored
             Present for API consistency.
         sample_weight : array-like or dask array of shape (n_samples,), default=None
@@ -114,15 +138,20 @@ class _OnDask(_base.Clustering):
         return self._fit(X, sample_weight, checkpoint, checkpoint_every, resume)
 
     def _fit(self, X: MatrixLike, sample_weight: Any, *saving: Any) -> Any:
-        if is_path(X):
-            X = self._check_X(X, reset=True)
-            sample_weight = X.weights if sample_weight is None else sample_weight
-        if hasattr(sample_weight, "compute"):
-            sample_weight = np.asarray(self.client.compute(sample_weight).result())
+        X = opened(X) if is_path(X) else X
+        if isinstance(X, Folder) and sample_weight is None:
+            sample_weight = X.weights
         try:
-            return super()._fit(X, sample_weight, *saving)
+            return super()._fit(X, self._here(sample_weight), *saving)
         finally:
             self._close()
+
+    def _here(self, weights: Any) -> Any:
+        """Weights of samples, wherever they are."""
+        if not hasattr(weights, "compute"):
+            return weights
+        (found,) = brought(self.client, [self.client.compute(weights)]) or [None]
+        return np.asarray(found)
 
     def _close(self) -> None:
         transport = vars(self).pop("_transport", None)
@@ -153,12 +182,17 @@ class _OnDask(_base.Clustering):
     def _by_block(self, X: MatrixLike, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
         check_is_fitted(self)
         blocks, rows = blocks_of(X)
-        there = dask.delayed(self._on_one_machine(), pure=False)
+        self._check_columns(X)
+        # Keys by which the dashboard names the tasks.
+        key = uuid.uuid4().hex
+        there = dask.delayed(self._on_one_machine(), name=f"orthant-model-{key}")
         apply = dask.delayed(_apply, pure=False)
         return da.concatenate(
             [
-                da.from_delayed(apply(there, block, name), shape=(n, *shape), dtype=dtype)
-                for block, n in zip(blocks, rows)
+                da.from_delayed(
+                    apply(there, block, name, dask_key_name=f"orthant-{name}-{key}-{at}"), shape=(n, *shape), dtype=dtype
+                )
+                for at, (block, n) in enumerate(zip(blocks, rows))
             ],
             allow_unknown_chunksizes=True,
         )
@@ -170,23 +204,28 @@ class _OnDask(_base.Clustering):
             self._close()
 
     def _labels_of(self, X: MatrixLike) -> Labels:
-        if is_path(X):
+        X = opened(X) if is_path(X) else X
+        if isinstance(X, Folder):
             return self._from_folder(lambda: super(_OnDask, self)._labels_of(X))
         return self._by_block(X, "predict", (), np.int32)
 
     def _transform(self, X: MatrixLike) -> Real:
-        if is_path(X):
+        X = opened(X) if is_path(X) else X
+        if isinstance(X, Folder):
             return self._from_folder(lambda: super(_OnDask, self)._transform(X))
         return self._by_block(X, "transform", (self._n_features_out,), self.components_.dtype)
 
     def score(self, X: MatrixLike, y: object = None, sample_weight: Any = None) -> float:
         """As on one machine."""
-        if hasattr(sample_weight, "compute"):
-            sample_weight = np.asarray(self.client.compute(sample_weight).result())
         try:
-            return super().score(X, sample_weight=sample_weight)
+            return super().score(X, sample_weight=self._here(sample_weight))
         finally:
             self._close()
+
+
+def _names(X: Any) -> list[str] | None:
+    """The columns of a dataframe."""
+    return [str(name) for name in X.columns] if hasattr(X, "columns") else None
 
 
 def _apply(there: Any, block: Any, name: str) -> Any:
@@ -210,7 +249,8 @@ def _check_memory(X: Chunks, client: Any) -> None:
 class ONMF(_OnDask, _onmf.ONMF):
     """`orthant.ONMF` on a Dask cluster, with the same parameters and the same results, bit for bit.
 
-    X is a dask array (dense, or of scipy.sparse blocks) or dataframe, or a list of delayed blocks of rows.
+    X is a dask array (dense, or of scipy.sparse blocks) or dataframe, a list of delayed blocks of rows, or a path that all
+    workers can read: zarr, parquet, or a block folder.
     `labels_` and `weights_` are dask arrays with the chunks of X; `predict` and `transform` are lazy.
     """
 

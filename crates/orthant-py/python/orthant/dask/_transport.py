@@ -22,6 +22,12 @@ PATIENCE = 30.0
 #: How often the cluster is looked at while answers are waited for, in seconds.
 _LOOK = 2.0
 
+#: After so many looks, one after the other, a worker that stands still is no longer waited for.
+_STILL = 5
+
+#: States of a worker's tasks in which nothing happens.
+_AT_REST = ("waiting", "memory", "released", "forgotten", "error")
+
 
 @dataclass
 class Sent:
@@ -61,7 +67,7 @@ class Transport:
 
     def workers(self) -> list[str]:
         """Everyone who can hold blocks, in a fixed order."""
-        return workers(self.client)
+        return list(workers(self.client))
 
     def load(self, loads: list[tuple[str, int, int, bytes]]) -> list[int]:
         """Has workers take in samples, computed wherever Dask sees fit."""
@@ -69,13 +75,13 @@ class Transport:
         handles = [next(self.numbers) for _ in loads]
         for handle, (address, begin, end, spec) in zip(handles, loads):
             key = f"orthant-load-{self.fit}-{handle}"
-            with dask.annotate(workers=[address], allow_other_workers=True):
-                tasks.append(
-                    dask.delayed(_worker.load, pure=False)(
-                        self.fit, key, address, spec, begin, self.chunks.like(), self.chunks.pieces(begin, end),
-                        dask_key_name=key,
-                    )
-                )
+            task = dask.delayed(_worker.load, pure=False)(
+                self.fit, key, address, spec, begin, self.chunks.like(), self.chunks.pieces(begin, end), dask_key_name=key
+            )
+            # Not by dask.annotate: chunks, which others may want too, would then prefer the worker as well, even when it is gone.
+            (layer,) = task.__dask_layers__()
+            task.dask.layers[layer].annotations = {"workers": [address], "allow_other_workers": True}
+            tasks.append(task)
         try:
             futures = self.client.compute(tasks, optimize_graph=False)
         except Exception as error:
@@ -130,17 +136,17 @@ class Transport:
         self.release(list(self.sent))
 
 
-def workers(client: Any) -> list[str]:
-    """Everyone who can work, in a fixed order; waits a while if there is nobody."""
+def workers(client: Any) -> dict[str, Any]:
+    """What the scheduler knows of everyone who can work, in a fixed order; waits a while if there is nobody."""
     begun = time.monotonic()
     while True:
         try:
             info = client.scheduler_info(n_workers=-1)["workers"]
         except Exception as error:
             raise _gone(error) from error
-        there = [address for address, worker in info.items() if worker.get("status", "running") == "running"]
+        there = {address: worker for address, worker in info.items() if worker.get("status", "running") == "running"}
         if there:
-            return sorted(there, key=lambda address: (str(info[address].get("name", "")), address))
+            return dict(sorted(there.items(), key=lambda item: (str(item[1].get("name", "")), item[0])))
         if time.monotonic() - begun > PATIENCE:
             raise _orthant.OrthantError(
                 f"the cluster has had no worker for {PATIENCE:.0f} seconds: start workers and fit again"
@@ -149,16 +155,36 @@ def workers(client: Any) -> list[str]:
 
 
 def brought(client: Any, futures: list[Any], enough: Callable[[list[str]], bool] = lambda there: False) -> list[Any] | None:
-    """The results of futures; None where, after a while, those who are there are `enough` to wait no longer."""
+    """The results of futures; None where, after a while, those who are there and at work are `enough` to wait no longer."""
     bringing = asyncio.run_coroutine_threadsafe(client.gather(futures, asynchronous=True), client.loop.asyncio_loop)
+    still: dict[str, int] = {}
     while not concurrent.futures.wait([bringing], timeout=_LOOK).done:
-        if enough(workers(client)):
+        there = workers(client)
+        still = {address: still.get(address, 0) + 1 for address, worker in there.items() if _stands_still(worker)}
+        if enough([address for address in there if still.get(address, 0) < _STILL]):
             return None
     try:
         return bringing.result()
     except Exception as error:
         failed = next((future for future in futures if future.status == "error"), None)
-        raise _gone(error) if failed is None else failed.exception() from None
+        if failed is not None:
+            raise failed.exception() from None
+        if "lost dependencies" in str(error):
+            raise _orthant.OrthantError(
+                "a block of X was lost with the worker that had it, and nothing says how to compute it again: pass X as it is "
+                "read or computed, not as data that were scattered"
+            ) from error
+        raise _gone(error) from error
+
+
+def _stands_still(worker: dict[str, Any]) -> bool:
+    """Whether a worker has tasks that wait for others' results, and brings none.
+
+    That can happen where a task was computed twice as workers came and went: a worker is then told to forget what it is
+    about to fetch (distributed 2026.8).
+    """
+    counts = worker.get("metrics", {}).get("task_counts", {})
+    return bool(counts.get("waiting")) and not any(n for state, n in counts.items() if state not in _AT_REST)
 
 
 def _nobodys(order: bytes, needed: list[Sent]) -> Callable[[], bytes]:
