@@ -450,9 +450,8 @@ pub fn load_as(args: &DataArgs, counts: bool, quiet: bool) -> Result<Input> {
 
 /// Reads everything for a study that goes over the data very often: of data that do not fit into memory a sample, one point
 /// of every stretch of them.
-pub fn load_for_study(args: &DataArgs, counts: bool, seed: u64, quiet: bool) -> Result<Input> {
-    refuse_gaps(args)?;
-    let input = load_as(args, counts, quiet)?;
+pub fn load_for_study(args: &DataArgs, seed: u64, quiet: bool) -> Result<Input> {
+    let input = load(args, quiet)?;
     let Points::Streamed(source, budget) = &input.points else { return Ok(input) };
     let shape = source.shape();
     let each = (shape.nonzeros / shape.points.max(1)).max(1) * 12;

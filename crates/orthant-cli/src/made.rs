@@ -4,6 +4,11 @@ use std::ffi::OsString;
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, CommandFactory};
+
+use crate::args::Cli;
+
 /// What was typed, the program's name first. Not what the process was started with: that may be Python.
 static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
 
@@ -16,6 +21,24 @@ pub fn remember(words: impl IntoIterator<Item = OsString>) -> &'static [OsString
 pub fn command() -> String {
     let words = WORDS.get().into_iter().flatten().skip(1).map(|word| quoted(&word.to_string_lossy()));
     std::iter::once("orthant".to_string()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// What was typed to say what the data are, and the seed, fit to be typed again after another command.
+pub fn data_options() -> String {
+    let program = Cli::command();
+    let typed = WORDS.get().and_then(|words| program.clone().try_get_matches_from(words).ok());
+    let Some((name, typed)) = typed.as_ref().and_then(ArgMatches::subcommand) else { return String::new() };
+    let known = program.find_subcommand(name).into_iter().flat_map(clap::Command::get_arguments);
+    let of_data =
+        |arg: &&Arg| matches!(arg.get_help_heading(), Some("Data" | "Texts")) || arg.get_id() == "seed";
+    let was_typed = |arg: &&Arg| typed.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+    let option = |arg: &Arg| {
+        let (id, long) = (arg.get_id().as_str(), arg.get_long()?);
+        let values = typed.get_raw(id)?.map(|value| value.to_string_lossy()).collect::<Vec<_>>().join(",");
+        let takes_none = matches!(arg.get_action(), ArgAction::SetTrue);
+        Some(if takes_none { format!(" --{long}") } else { format!(" --{long}={}", quoted(&values)) })
+    };
+    known.filter(of_data).filter(was_typed).filter_map(option).collect()
 }
 
 /// A word as a shell takes it.

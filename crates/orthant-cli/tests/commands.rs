@@ -48,8 +48,8 @@ fn keys(object: &Value) -> Vec<&str> {
 fn json_has_exactly_the_keys_that_are_promised() {
     let folder = folder();
     let plain = object(folder.path(), "cluster bare.npy -k 6 --json");
-    assert_eq!(keys(&plain), [KEYS, &["clusters"]].concat());
-    let with_truth = [KEYS, TRUTH_KEYS, &["clusters"]].concat();
+    assert_eq!(keys(&plain), [KEYS, &["chosen", "clusters"]].concat());
+    let with_truth = [KEYS, TRUTH_KEYS, &["chosen", "clusters"]].concat();
     assert_eq!(keys(&object(folder.path(), "cluster set.npy -k 6 --json")), with_truth);
     let scored = object(folder.path(), "cluster bare.npy -k 6 --json --truth set.labels");
     assert_eq!(keys(&scored), with_truth);

@@ -65,3 +65,43 @@ fn bad_ranges_and_too_many_clusters_are_refused_in_one_line() {
         assert!(err.contains(word), "{arguments}: {err}");
     }
 }
+
+#[test]
+fn the_data_choose_the_model_and_the_result_says_why() {
+    let folder = folder();
+    succeed(folder.path(), "generate models --kind scale --out clouds.npy");
+    let found = object(folder.path(), "cluster clouds.npy -k 6 --json -q --out clouds");
+    assert_eq!(found["chosen"]["model"], "k-means");
+    assert_eq!(found["accuracy"], 1.0);
+    let summary: serde_json::Value =
+        serde_json::from_slice(&contents(&folder.path().join("clouds"))["summary.json"]).unwrap();
+    assert_eq!(summary["chosen"], found["chosen"]);
+    let page = String::from_utf8(contents(&folder.path().join("clouds"))["report.html"].clone()).unwrap();
+    assert!(page.contains("was chosen by the data"));
+    // Results of any model know what to do with others.
+    let (labels, _) = succeed(folder.path(), "predict clouds clouds.npy");
+    assert_eq!(labels.lines().count(), 450);
+    let (_, told) = succeed(folder.path(), "cluster set.npy -k 6");
+    assert!(told.contains("model           ONMF, chosen by the data. "), "{told}");
+    // What advise says next gives what it promised.
+    let asked = "advise clouds.npy --cluster columns -k 2 --weighting unit,log1p --seed 3 --halves 1 -q";
+    let next = object(folder.path(), &format!("{asked} --json"))["next"].as_str().unwrap().to_string();
+    let options = "--cluster=columns --weighting=unit,log1p";
+    assert!(
+        next.starts_with(&format!("orthant cluster clouds.npy {options}")) && next.contains("--seed=3"),
+        "{next}"
+    );
+    succeed(folder.path(), next.strip_prefix("orthant ").unwrap());
+    // Asked for a method, or for what only methods of ONMF know, nothing is chosen.
+    for asked in ["--algorithm best", "--polish em", "--start residual", "--missing ignore"] {
+        let found = object(folder.path(), &format!("cluster set.npy -k 6 --json -q {asked}"));
+        assert_eq!((found["chosen"].is_null(), &found["algorithm"]), (true, &"best".into()), "{asked}");
+    }
+    let (_, told) = texts(&run(folder.path(), "cluster set.npy -k 6 --algorithm auto --polish em"));
+    assert!(
+        told.contains("auto takes no --start, --polish or --missing ignore") && told.lines().count() == 1,
+        "{told}"
+    );
+    let ten = object(folder.path(), "cluster set.npy -k 6 --json -q --algorithm em-onmf");
+    assert_eq!(ten["runs"].as_array().unwrap().len(), 10);
+}

@@ -43,7 +43,7 @@ mod _orthant {
     #[pymodule_export]
     use crate::shards::{Fleet, Holder, folder};
     #[pymodule_export]
-    use crate::study::{advise, choose_k};
+    use crate::study::{advise, choose_k, choose_model};
     #[pymodule_export]
     use crate::table::{certificates, documentation, methods, polishes, starts, version, weightings};
 }

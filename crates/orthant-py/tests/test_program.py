@@ -39,13 +39,13 @@ def run(data, folder, *options):
 
 
 CASES = [
-    (ONMF(n_clusters=6), ["-k", 6]),
+    (ONMF(n_clusters=6), "-k 6 -a best".split()),
     (ONMF(n_clusters=6, method="onp-mf", tol=1e-2, growth=1.05), "-k 6 -a onp-mf --tolerance 1e-2 --growth 1.05".split()),
     (ONMF(n_clusters=6, method="em-onmf", n_init=4, random_state=7), "-k 6 -a em-onmf --runs 4 --seed 7".split()),
-    (ONMF(n_clusters=6, method="o-pnmf", max_iter=60, polish="em"), "-k 6 -a o-pnmf --max-iterations 60 --polish em".split()),
-    (ONMF(n_clusters=3, cluster="features"), "-k 3 --cluster columns".split()),
+    (ONMF(n_clusters=6, method="o-pnmf", max_iter=60, polish="em"), "-k 6 -a o-pnmf --max-iterations 60 --polish em --runs 1".split()),
+    (ONMF(n_clusters=3, cluster="features"), "-k 3 -a best --cluster columns".split()),
     (SphericalKMeans(n_clusters=6, n_init=10, random_state=5), "-k 6 -a spherical-k-means --runs 10 --seed 5".split()),
-    (SphericalKMeans(n_clusters=6), "-k 6 -a spherical-k-means".split()),
+    (SphericalKMeans(n_clusters=6), "-k 6 -a spherical-k-means --runs 1".split()),
 ]
 
 
@@ -99,9 +99,22 @@ def test_a_result_loads_as_a_fitted_estimator(estimator, options, kind, X, count
 
 def test_a_weighted_result_weights_new_samples(counts, tmp_path):
     scipy.io.mmwrite(tmp_path / "x.mtx", counts)
-    run(tmp_path / "x.mtx", tmp_path / "out", "-k", 4, "--weighting", "tf-idf,unit")
+    run(tmp_path / "x.mtx", tmp_path / "out", "-k", 4, "-a", "best", "--weighting", "tf-idf,unit")
     model = orthant.load(tmp_path / "out")
     assert_array_equal(model.predict(counts), ONMF(n_clusters=4, weighting="tf-idf,unit").fit(counts).predict(counts))
+
+
+def test_what_the_data_chose_is_loaded(X, counts, tmp_path):
+    clouds = np.random.default_rng(0).normal(np.repeat([[1.0, 2.0], [5.0, 10.0], [9.0, 1.0]], 40, axis=0), 0.1)
+    for name, data, k in (("x", X, 6), ("counts", counts.toarray(), 4), ("clouds", clouds, 3)):
+        np.save(tmp_path / f"{name}.npy", data)
+        summary, labels, _ = run(tmp_path / f"{name}.npy", tmp_path / name, "-k", k)
+        loaded, found = orthant.load(tmp_path / name), orthant.cluster(data, k)
+        assert loaded.model_ == found.model_ == summary["chosen"]["model"] and loaded.reason_ == found.reason_
+        assert_array_equal(loaded.labels_, labels)
+        assert_array_equal(loaded.labels_, found.labels_)
+        assert_array_equal(loaded.predict(data), found.predict(data))
+    assert found.model_ == "k-means"
 
 
 def test_an_older_result_is_loaded(X, tmp_path):

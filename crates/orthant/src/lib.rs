@@ -22,12 +22,15 @@
 
 pub mod advise;
 pub mod algorithms;
+pub mod auto;
 pub mod bytes;
 pub mod called;
 pub mod certificate;
 pub mod checkpoint;
 pub mod choose_k;
 pub mod contender;
+mod ellipsoids;
+pub mod entries;
 pub mod error;
 pub mod evaluate;
 pub mod findings;
@@ -36,6 +39,7 @@ pub mod generate;
 pub mod image;
 pub mod job;
 pub mod matrix;
+pub mod model;
 pub mod observed;
 pub mod orientation;
 pub mod outcome;

@@ -3,7 +3,10 @@
 
 use crate::common::Numbers;
 use orthant::advise::{Advice, Advise, Model, advise};
+use orthant::auto::choose;
 use orthant::choose_k::{ChooseK, choose_k};
+use orthant::cluster;
+use orthant::evaluate::{Confusion, ari};
 use orthant::generate::{Example, Generator, Kind, Models, Norms, Plane, Synthetic};
 use orthant::matrix::{Dense, Matrix, open};
 use orthant::run::{Event, Go, Observer};
@@ -92,7 +95,7 @@ fn the_papers_synthetic_sets_ask_for_onmf() {
 fn without_noise_directions_are_clear_but_not_their_noise() {
     let made = Synthetic::default().generate().unwrap();
     let found = advice(&made.matrix, 6);
-    assert_eq!(found.verdict.between, [Model::SphericalKMeans, Model::Onmf], "{}", found.summary());
+    assert_eq!(found.verdict.between, [Model::Onmf, Model::SphericalKMeans], "{}", found.summary());
 }
 
 #[test]
@@ -258,4 +261,47 @@ fn both_can_be_stopped_and_say_so() {
             advise(&*data, &Advise { k: Some(6), ..Advise::default() }, &mut After(iterations)).unwrap();
         assert!(found.cancelled && found.summary().contains("Stopped"));
     }
+}
+
+#[test]
+fn auto_chooses_the_model_that_data_were_made_for_and_runs_it() {
+    for (kind, expected) in [(Kind::Scale, Model::KMeans), (Kind::Proportional, Model::SphericalKMeans)] {
+        let made = Models { kind, ..Models::default() }.generate().unwrap();
+        let weights: Vec<f64> = (0..450).map(|j| 1.0 + (j % 2) as f64).collect();
+        let data = open(&made.matrix, Some(weights)).unwrap();
+        let chosen = choose(&*data, 6, 0, &mut ()).unwrap();
+        assert_eq!(chosen.model, expected, "{}", chosen.reason);
+        let outcome = cluster(&*data, &chosen.job(6).unwrap(), &mut ()).unwrap();
+        let agreement = ari(&Confusion::new(&outcome.solution.labels, &made.truth).unwrap());
+        assert!(agreement > 0.95, "{expected:?}: {agreement}");
+        assert_eq!(outcome.predict(&*data).unwrap(), outcome.solution.labels);
+    }
+}
+
+#[test]
+fn weighted_texts_are_told_from_counts_by_auto() {
+    let (n, m) = (120, 150);
+    let mut numbers = Numbers(3);
+    let mut texts = vec![];
+    for j in 0..n {
+        for word in 0..m {
+            let own = word % 3 == j % 3;
+            let has = numbers.next() < if own { 0.12 } else { 0.02 };
+            texts.push(if has { (1.0 + 3.0 * numbers.next()).floor() } else { 0.0 });
+        }
+    }
+    let dense = |x: Vec<f64>| Matrix::DenseF64(Dense::new(n, m, x).unwrap());
+    let model = |x: Vec<f64>| choose(&*open(&dense(x), None).unwrap(), 3, 0, &mut ()).unwrap().model;
+    assert_eq!(model(texts.iter().map(|x| x.sqrt()).collect()), Model::SphericalKMeans);
+    assert_eq!(model(texts), Model::KlOnmf);
+}
+
+#[test]
+fn where_there_are_no_clusters_choose_k_says_so() {
+    let mut numbers = Numbers(8);
+    let cube: Vec<f64> = (0..400 * 4).map(|_| numbers.next()).collect();
+    let matrix = Matrix::DenseF64(Dense::new(400, 4, cube).unwrap());
+    let data = open(&matrix, None).unwrap();
+    let choice = choose_k(&*data, &ChooseK { most: 10, ..ChooseK::default() }, &mut ()).unwrap();
+    assert!(choice.notes.iter().any(|n| n.contains("do not single out")), "{}", choice.summary());
 }

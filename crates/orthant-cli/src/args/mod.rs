@@ -18,7 +18,8 @@ pub use values::{MethodValues, default, number};
 pub use what::{SceneArgs, What};
 
 use parse::{
-    certificate, orientation, origin, part, polish, positive, range, seconds, seed, share, threads, time,
+    certificate, model, orientation, origin, part, polish, positive, range, seconds, seed, share, threads,
+    time,
 };
 
 /// Orthogonal nonnegative matrix factorization: clusters of nonnegative data, each with a direction,
@@ -90,15 +91,16 @@ pub struct ClusterArgs {
     /// Number of clusters
     #[arg(short, alias = "k", value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
     pub k: usize,
-    /// The method, see 'orthant methods' [default: best]
+    /// The method, see 'orthant methods'; auto lets the data choose between the models of ONMF, KL-ONMF, spherical and
+    /// plain k-means [default: auto; best with --start, --polish or --missing ignore]
     #[arg(short, long, value_name = "NAME", help_heading = "Method")]
     pub algorithm: Option<String>,
     /// random, residual, svd, nndsvd, labels:FILE or centroids:FILE [default: the method's usual one]
     #[arg(long, value_name = "START", value_parser = origin, help_heading = "Method")]
     pub start: Option<Origin>,
-    /// Runs from different random starts; the best objective wins
-    #[arg(long, value_name = "N", default_value = "1", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
-    pub runs: usize,
+    /// Runs from different random starts; the best objective wins [default: 10 where the start is random]
+    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
+    pub runs: Option<usize>,
     /// Many starts on sparse data race: the best go on after so many iterations; 0: all go to their end
     #[arg(
         long,
@@ -227,6 +229,10 @@ pub struct ChooseKArgs {
     /// The numbers of clusters to look at, both ends included
     #[arg(value_name = "FROM..TO", default_value = "2..20", value_parser = range)]
     pub range: (usize, usize),
+    /// The model whose clusters are counted: onmf, kl-onmf, spherical-k-means or k-means [default: the one that the data ask
+    /// for, as in 'cluster']
+    #[arg(long, value_name = "MODEL", value_parser = model, help_heading = "Method")]
+    pub model: Option<orthant::model::Model>,
     /// Starts for every number of clusters
     #[arg(long, value_name = "N", default_value = "8", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
     pub runs: usize,
@@ -238,7 +244,7 @@ pub struct ChooseKArgs {
 #[derive(Debug, Args)]
 pub struct StudyArgs {
     /// Divisions into halves, for the stability
-    #[arg(long, value_name = "N", default_value = "5", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
+    #[arg(long, value_name = "N", default_value = "3", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
     pub halves: usize,
     /// Seed of all random numbers
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true, help_heading = "Method")]

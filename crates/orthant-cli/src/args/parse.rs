@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use orthant::algorithms::{POLISHES, Polish};
 use orthant::certificate::{RIGOURS, Rigour};
+use orthant::model::{MODELS, Model};
 use orthant::read::Precision;
 use orthant::recipe::{MISSING, Missing, Orientation};
 use orthant::start::{STARTS, Start};
@@ -128,6 +129,11 @@ pub fn origin(text: &str) -> Result<Origin, String> {
 pub fn certificate(text: &str) -> Result<Rigour, String> {
     let known: Vec<&str> = RIGOURS.iter().map(|l| l.0).collect();
     Rigour::named(text).map_err(|_| format!("there are {}", known.join(", ")))
+}
+
+/// A model of clusters.
+pub fn model(text: &str) -> Result<Model, String> {
+    Model::named(text).map_err(|_| format!("there are {}", MODELS.map(Model::name).join(", ")))
 }
 
 /// A list of polishing steps.

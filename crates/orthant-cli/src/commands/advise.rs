@@ -8,7 +8,7 @@ use orthant::report::{self, Advised, Made};
 use serde_json::{Map, Value, json};
 
 use super::table::table;
-use crate::args::{AdviseArgs, Orientation};
+use crate::args::AdviseArgs;
 use crate::load::{self, Input};
 use crate::output::{Folder, print, print_json};
 use crate::progress::Watch;
@@ -20,8 +20,7 @@ pub fn run(args: &AdviseArgs) -> Result<()> {
     let study = &args.study;
     let threads = load::threads(&study.work)?;
     let folder = study.out.as_ref().map(|out| Folder::new(out, study.force)).transpose()?;
-    // Whether the noise is that of counts shows in counts only.
-    let input = load::load_for_study(&args.data, true, study.seed, study.work.quiet)?;
+    let input = load::load_for_study(&args.data, study.seed, study.work.quiet)?;
     let data = input.open()?;
     interrupt::working();
     let mut watch = Watch::of_pieces(pieces(args), study.work.quiet);
@@ -73,7 +72,7 @@ fn point(input: &Input, j: usize) -> String {
 }
 
 fn in_words(input: &Input, advice: &Advice, scored: &[Option<Scores>]) -> String {
-    let mut header = vec!["model", "log-density", "stability"];
+    let mut header = vec!["model", "log-density", "held out", "stability"];
     if scored.iter().any(Option::is_some) {
         header.push("accuracy % (not used)");
     }
@@ -83,6 +82,7 @@ fn in_words(input: &Input, advice: &Advice, scored: &[Option<Scores>]) -> String
         let mut row = vec![
             model.model.title().to_string(),
             number(model.density, 3),
+            number(model.held_out, 3),
             number(model.stability().unwrap_or(f64::NAN), 3),
         ];
         row.extend(scores.as_ref().map(|s| number(100.0 * s.accuracy, 1)));
@@ -97,15 +97,17 @@ fn in_words(input: &Input, advice: &Advice, scored: &[Option<Scores>]) -> String
             text += &format!("  {}: {}\n", point(input, d.point), labels.join(", "));
         }
     }
-    text + &next(input, advice).map_or(String::new(), |next| format!("Next: {next}"))
+    if scored.iter().any(Option::is_some) {
+        text += "Accuracies compare models at this k only: at another k they mislead, as more clusters than classes score lower whatever they find.\n";
+    }
+    text + &format!("Next: {}", next(input, advice))
 }
 
-/// What to type next.
-fn next(input: &Input, advice: &Advice) -> Option<String> {
-    let method = advice.verdict.recommended?.to_use();
+/// What to type next: the command that finds the clusters of the best model.
+fn next(input: &Input, advice: &Advice) -> String {
     let data = made::quoted(&input.path.to_string_lossy());
-    let columns = if input.learned.orientation == Orientation::Columns { " --cluster columns" } else { "" };
-    Some(format!("orthant cluster {data}{columns} -k {} --algorithm {method} --out result", advice.k))
+    let (options, k, algorithm) = (made::data_options(), advice.k, advice.verdict.best.to_use());
+    format!("orthant cluster {data}{options} -k {k} --algorithm {algorithm} --out result")
 }
 
 fn page(input: &Input, advice: &Advice, scored: &[Option<Scores>], threads: usize) -> Result<String> {
@@ -124,7 +126,7 @@ fn page(input: &Input, advice: &Advice, scored: &[Option<Scores>], threads: usiz
         advice,
         names: input.names.as_deref(),
         accuracy: &accuracy,
-        next: next.as_deref(),
+        next: Some(&next),
     })?)
 }
 
@@ -140,7 +142,9 @@ fn object(
     put("k", json!(advice.k));
     put("k_given", json!(advice.k_given));
     put("advice", json!(advice.answer()));
-    put("algorithm", json!(advice.verdict.recommended.map(|m| m.to_use())));
+    put("best", json!(advice.verdict.best.name()));
+    put("algorithm", json!(advice.verdict.best.to_use()));
+    put("next", json!(next(input, advice)));
     let between: Vec<&str> = advice.verdict.between.iter().map(|m| m.name()).collect();
     put("undecided_between", json!(between));
     put("reasons", json!(advice.verdict.reasons));
@@ -160,6 +164,7 @@ fn object(
         let mut row = Map::new();
         row.insert("name".into(), json!(m.model.name()));
         row.insert("log_density".into(), if m.density.is_nan() { Value::Null } else { json!(m.density) });
+        row.insert("held_out".into(), json!(m.held_out));
         row.insert("stability".into(), json!(m.stability()));
         if let Some(scores) = scores {
             summary::insert_scores(&mut row, scores);

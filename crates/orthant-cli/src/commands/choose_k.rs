@@ -1,7 +1,8 @@
 //! `orthant choose-k`: several numbers of clusters, and candidates with reasons.
 
 use anyhow::Result;
-use orthant::choose_k::{Choice, ChooseK, choose_k};
+use orthant::auto;
+use orthant::choose_k::{Choice, ChooseK, choose_k, middle};
 use orthant::findings::{Marker, distinctive};
 use orthant::matrix::Data;
 use orthant::report::{self, Chosen, Made};
@@ -20,13 +21,28 @@ pub fn run(args: &ChooseKArgs) -> Result<()> {
     let study = &args.study;
     let threads = load::threads(&study.work)?;
     let folder = study.out.as_ref().map(|out| Folder::new(out, study.force)).transpose()?;
-    let input = load::load_for_study(&args.data, false, study.seed, study.work.quiet)?;
+    let input = load::load_for_study(&args.data, study.seed, study.work.quiet)?;
     let data = input.open()?;
     interrupt::working();
+    let (least, most) = args.range;
+    let model = match args.model {
+        Some(model) => model,
+        None => {
+            let mut watch = Watch::new(study.work.quiet);
+            let chosen = auto::choose(&*data, middle(&*data, least, most), study.seed, &mut watch);
+            watch.end();
+            let chosen = chosen.map_err(|error| input.located(error))?;
+            if !study.work.quiet {
+                tell!("orthant: clusters of {} are counted. {}", chosen.model.title(), chosen.reason);
+            }
+            chosen.model
+        }
+    };
     let mut watch = Watch::of_pieces(pieces(args, data.facts().usable_points), study.work.quiet);
     let ask = ChooseK {
-        least: args.range.0,
-        most: args.range.1,
+        model,
+        least,
+        most,
         runs: args.runs,
         divisions: study.halves,
         seed: study.seed,
@@ -57,13 +73,23 @@ fn pieces(args: &ChooseKArgs, points: usize) -> Vec<f64> {
 }
 
 fn in_words(choice: &Choice) -> String {
-    let mut rows =
-        table(&["k", "error", "bound", "gain over k - 1", "stability", "consensus", "smallest", ""]);
+    let mut rows = table(&[
+        "k",
+        "held out",
+        "error",
+        "bound",
+        "gain over k - 1",
+        "stability",
+        "consensus",
+        "smallest",
+        "",
+    ]);
     for level in &choice.levels {
         let place = choice.candidates.iter().position(|c| c.k == level.k);
         let number = |x: Option<f64>| x.map_or("–".to_string(), |x| format!("{x:.3}"));
         rows.add_row(vec![
             level.k.to_string(),
+            format!("{:.3}", level.held_out()),
             format!("{:.5}", level.relative_error),
             format!("{:.5}", level.lower_bound),
             level.gain.map_or("–".to_string(), |g| format!("{:.3} %", 100.0 * g)),
@@ -73,18 +99,20 @@ fn in_words(choice: &Choice) -> String {
             place.map_or(String::new(), |at| format!("candidate {}", at + 1)),
         ]);
     }
-    format!("{rows}\n{}", choice.summary())
+    format!("{rows}\nClusters of {}.\n{}", choice.model.title(), choice.summary())
 }
 
 fn csv(choice: &Choice) -> String {
-    let mut text =
-        String::from("k,relative_error,lower_bound,gain,stability,consensus,smallest_cluster,candidate\n");
+    let mut text = String::from(
+        "k,held_out,relative_error,lower_bound,gain,stability,consensus,smallest_cluster,candidate\n",
+    );
     for level in &choice.levels {
         let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
         let candidate = choice.candidates.iter().position(|c| c.k == level.k);
         text += &format!(
-            "{},{},{},{},{},{},{},{}\n",
+            "{},{},{},{},{},{},{},{},{}\n",
             level.k,
+            level.held_out(),
             level.relative_error,
             level.lower_bound,
             number(level.gain),
@@ -131,11 +159,13 @@ fn object(input: &Input, choice: &Choice, seed: u64, threads: usize) -> Result<M
     let mut object = input.studied(seed, threads);
     let mut put = |key: &str, value: Value| drop(object.insert(key.into(), value));
     let candidates = choice.candidates.iter().map(|c| json!({"k": c.k, "reasons": c.reasons}));
+    put("model", json!(choice.model.name()));
     put("candidates", candidates.collect::<Vec<_>>().into());
     let mut levels = vec![];
     for level in &choice.levels {
         let mut row = Map::new();
         row.insert("k".into(), json!(level.k));
+        row.insert("held_out".into(), json!(level.held_out()));
         row.insert("relative_error".into(), json!(level.relative_error));
         row.insert("lower_bound".into(), json!(level.lower_bound));
         row.insert("gain".into(), json!(level.gain));

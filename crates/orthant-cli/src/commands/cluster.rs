@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use orthant::auto::{self, AUTO, Chosen};
 use orthant::certificate::{Bound, Certificate, Rigour};
 use orthant::checkpoint::Checkpoint;
 use orthant::findings::Findings;
@@ -29,6 +30,12 @@ use crate::progress::{Watch, duration};
 use crate::terminal::tell;
 use crate::{interrupt, labels, made, naming, summary};
 
+/// What is done, and why by this model, where that was chosen here.
+struct Task {
+    job: Job,
+    chosen: Option<Chosen>,
+}
+
 /// Runs the command.
 pub fn run(args: &ClusterArgs) -> Result<()> {
     let mut job = job(args)?;
@@ -41,12 +48,25 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     let mut input =
         load::load_as(&args.data, job.aim().rule.measure == Measure::Divergence, args.work.quiet)?;
     job.start = args.start.as_ref().map(|origin| start(origin, &input, args.k)).transpose()?;
-    input.check_memory(args.k, args.runs)?;
-    job.memory = orthant::read::available_memory();
+    input.check_memory(args.k, args.runs.unwrap_or(1))?;
     let endmembers = args.endmembers.as_deref().map(|path| endmembers(path, &input)).transpose()?;
-
     interrupt::working();
     let mut watch = Watch::new(args.work.quiet);
+    let chosen = match is_auto(args) {
+        true => {
+            let chosen = auto::choose(&*input.open()?, args.k, args.seed, &mut watch);
+            Some(chosen.map_err(|error| input.located(error))?)
+        }
+        false => None,
+    };
+    if let Some(chosen) = &chosen {
+        job = Job { method: chosen.job(args.k)?.method, ..job };
+    }
+    let usual = if job.start().is_random() { auto::RUNS } else { 1 };
+    job.runs = args.runs.unwrap_or(usual);
+    job.memory = orthant::read::available_memory();
+    let task = Task { job, chosen };
+    let job = &task.job;
     if let Some(path) = &args.checkpoint {
         watch.saving(path, args.checkpoint_every);
     }
@@ -57,21 +77,21 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
         None => input.located(error),
     };
     let observed =
-        observed(&mut input, &job, saved.clone(), &mut watch).map_err(|error| located(error, &input))?;
+        observed(&mut input, job, saved.clone(), &mut watch).map_err(|error| located(error, &input))?;
     let data = input.open()?;
     if !args.work.quiet {
-        tell_what_is_odd(&input, &*data, &job, args.runs);
+        tell_what_is_odd(&input, &*data, job, job.runs);
     }
     let outcome = match (observed, saved) {
         (Some(outcome), _) => Ok(outcome),
-        (None, Some(saved)) => resume(&*data, &job, saved, &mut watch),
-        (None, None) => cluster(&*data, &job, &mut watch),
+        (None, Some(saved)) => resume(&*data, job, saved, &mut watch),
+        (None, None) => cluster(&*data, job, &mut watch),
     };
     let outcome = outcome.map_err(|error| located(error, &input))?;
     watch.end();
 
     // First what lasts, then what is said about it.
-    let words = in_words(&input, &*data, &job, &outcome)?;
+    let words = in_words(&input, &*data, &task, &outcome)?;
     let doubt = doubt_about_scan(&input, &outcome.solution.labels);
     let findings = match folder.is_some() || args.json {
         true => {
@@ -87,7 +107,7 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
         false => None,
     };
     if let (Some(folder), Some(findings)) = (folder, &findings) {
-        let about = About { input: &input, job: &job, findings, endmembers: endmembers.as_ref(), threads };
+        let about = About { input: &input, task: &task, findings, endmembers: endmembers.as_ref(), threads };
         write(folder, &about, &*data, &outcome)?;
     }
     if !args.work.quiet {
@@ -100,7 +120,8 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
         }
     }
     if let (true, Some(findings)) = (args.json, &findings) {
-        let mut object = summary::object(&input, &*data, &job, &outcome, threads)?;
+        let mut object = summary::object(&input, &*data, job, &outcome, threads)?;
+        object.extend(choice(&task));
         object.insert("clusters".into(), labels::clusters(&input, &outcome, findings));
         print_json(&object)?;
     }
@@ -150,15 +171,40 @@ fn check_checkpoint(path: &Path, resumed: Option<&Path>) -> Result<()> {
     Ok(read::settle(folder)?)
 }
 
-/// What to do, checked before any file is read.
+/// Whether something was said that presumes a method: its start, what follows it, or that it fills in what is missing.
+fn is_of_a_method(args: &ClusterArgs) -> bool {
+    args.start.is_some() || args.polish.is_some() || args.data.missing == Missing::Ignore
+}
+
+/// Whether the model is chosen by the data: asked for, or nothing was said that only some methods know.
+fn is_auto(args: &ClusterArgs) -> bool {
+    match args.algorithm.as_deref() {
+        Some(name) => name == AUTO,
+        None => !is_of_a_method(args),
+    }
+}
+
+/// The choice as an entry of an object.
+fn choice(task: &Task) -> Option<(String, Value)> {
+    let chosen = task.chosen.as_ref()?;
+    Some(("chosen".into(), json!({"model": chosen.model.name(), "reason": chosen.reason})))
+}
+
+/// What to do, checked before any file is read; where the model is chosen later, with what all searches take.
 fn job(args: &ClusterArgs) -> Result<Job> {
-    let name = args.algorithm.as_deref().unwrap_or(DEFAULT_METHOD);
+    let named = args.algorithm.as_deref().filter(|name| *name != AUTO);
+    if let (Some(AUTO), true) = (args.algorithm.as_deref(), is_of_a_method(args)) {
+        bail!(
+            "--algorithm: auto takes no --start, --polish or --missing ignore: name a method, see 'orthant methods'"
+        );
+    }
+    let name = named.unwrap_or(DEFAULT_METHOD);
     let job = Job {
         method: naming::find("--algorithm", name)?,
         k: args.k,
         values: args.values.0.clone(),
         start: None,
-        runs: args.runs,
+        runs: 1,
         race: (args.race_after > 0).then_some(Race { after: args.race_after, share: args.race_share }),
         seed: args.seed,
         polish: args.polish.as_ref().map_or(vec![], |polish| polish.0.clone()),
@@ -242,10 +288,14 @@ fn doubt_about_scan(input: &Input, labels: &[i32]) -> Option<String> {
 }
 
 /// The outcome for people.
-fn in_words(input: &Input, data: &dyn Data, job: &Job, outcome: &Outcome) -> Result<String> {
+fn in_words(input: &Input, data: &dyn Data, task: &Task, outcome: &Outcome) -> Result<String> {
+    let job = &task.job;
     let (best, certificate, solution) = (outcome.best(), &outcome.certificate, &outcome.solution);
     let mut text = String::new();
     let mut say = |name: &str, what: String| text.push_str(&format!("{name:<16}{what}\n"));
+    if let Some(chosen) = &task.chosen {
+        say("model", format!("{}, chosen by the data. {}", chosen.model.title(), chosen.reason));
+    }
     let polish: String = job.polish.iter().map(|p| format!(", {}", p.name())).collect();
     let runs = outcome.runs.len();
     let of_runs = match (runs, outcome.left_behind) {
@@ -355,7 +405,7 @@ fn sizes(solution: &Solution) -> String {
 /// What a result is written with.
 struct About<'a> {
     input: &'a Input,
-    job: &'a Job,
+    task: &'a Task,
     findings: &'a Findings,
     endmembers: Option<&'a Mat>,
     threads: usize,
@@ -363,7 +413,8 @@ struct About<'a> {
 
 /// Everything into the folder.
 fn write(mut folder: Folder, about: &About, data: &dyn Data, outcome: &Outcome) -> Result<()> {
-    let About { input, job, findings, threads, .. } = *about;
+    let About { input, task, findings, threads, .. } = *about;
+    let job = &task.job;
     let solution = &outcome.solution;
     folder.write("labels.txt", |out| labels::lines(&solution.labels, out))?;
     folder.write("labels.csv", |out| labels::table(input, outcome, findings, out))?;
@@ -375,6 +426,7 @@ fn write(mut folder: Folder, about: &About, data: &dyn Data, outcome: &Outcome) 
         folder.matrix(rule.file, &solution.centroids.transpose())?;
     }
     let mut summary = summary::in_full(input, data, job, outcome, threads)?;
+    summary.extend(choice(task));
     summary.insert("clusters".into(), labels::clusters(input, outcome, findings));
     summary.insert("rule".into(), json!({"name": rule.name, "words": rule.words, "file": rule.file}));
     folder.text(summary::PREPARATION, &format!("{}\n", serde_json::to_string(&input.learned)?))?;
@@ -384,14 +436,17 @@ fn write(mut folder: Folder, about: &About, data: &dyn Data, outcome: &Outcome) 
 
 /// The page and its pictures.
 fn write_report(folder: &mut Folder, about: &About, outcome: &Outcome) -> Result<()> {
-    let About { input, job, findings, endmembers, threads } = *about;
+    let About { input, task, findings, endmembers, threads } = *about;
     let scores = summary::score(&outcome.solution.labels, input.truth.as_ref())?;
     let truth = input.truth.as_ref().zip(scores.as_ref()).map(|(truth, scores)| report::Truth {
         labels: &truth.labels,
         classes: &truth.names,
         scores,
     });
-    let mut notes = input.notes.clone();
+    let because =
+        |chosen: &Chosen| format!("{} was chosen by the data. {}", chosen.model.title(), chosen.reason);
+    let mut notes: Vec<String> = task.chosen.iter().map(because).collect();
+    notes.extend(input.notes.iter().cloned());
     let steps = input.learned.steps.iter();
     let weighted = |w: Weighting| format!("The data were weighted: {} ({}).", w.name(), w.reason());
     notes.extend(steps.map(|step| weighted(step.weighting)));
@@ -415,7 +470,7 @@ fn write_report(folder: &mut Folder, about: &About, outcome: &Outcome) -> Result
         endmembers,
         excerpts: input.excerpts.as_deref(),
         called: input.called,
-        ..Report::new(&title, findings, job, outcome)
+        ..Report::new(&title, findings, &task.job, outcome)
     };
     folder.text("report.html", &report::html(&report)?)?;
     for (name, picture) in report::pictures(&report)? {

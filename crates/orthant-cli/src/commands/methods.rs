@@ -35,7 +35,7 @@ fn in_short(methods: &[&Method]) -> String {
         text.push_str(&format!("{:<18} start {}; {}\n", "", m.starts.join(" or "), parameters.join(", ")));
     }
     text.push_str(&format!(
-        "\nUnless a method is named, cluster runs {DEFAULT_METHOD}. 'orthant methods NAME' tells more about one.\n"
+        "\nUnless a method is named, cluster lets the data choose the model (auto); {DEFAULT_METHOD} is that of ONMF. 'orthant methods NAME' tells more about one.\n"
     ));
     text
 }

@@ -22,6 +22,7 @@ from ._orthant import version
 
 if TYPE_CHECKING:
     from . import blocks, datasets, metrics, plot
+    from ._auto import Clusters, cluster
     from ._consensus import Consensus, consensus
     from ._files import load, read
     from ._findings import findings
@@ -36,11 +37,13 @@ __all__ = [
     "SphericalKMeans",
     "Advice",
     "Choice",
+    "Clusters",
     "Consensus",
     "OrthantError",
     "advise",
     "blocks",
     "choose_k",
+    "cluster",
     "consensus",
     "datasets",
     "findings",
@@ -57,11 +60,13 @@ __all__ = [
 _HOMES = {
     "Advice": "_study",
     "Choice": "_study",
+    "Clusters": "_auto",
     "Consensus": "_consensus",
     "ONMF": "_onmf",
     "SphericalKMeans": "_spherical_k_means",
     "advise": "_study",
     "choose_k": "_study",
+    "cluster": "_auto",
     "consensus": "_consensus",
     "findings": "_findings",
     "load": "_files",

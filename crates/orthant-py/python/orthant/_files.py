@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from . import _orthant
+from ._auto import Clusters
 from ._base import METHODS, Clustering
 from ._inputs import joined
 from ._onmf import ONMF
@@ -122,8 +123,8 @@ def load(folder: PathLike) -> Clustering:
 
     Returns
     -------
-    model : ONMF or SphericalKMeans
-        Fitted, with the parameters that the program was given. It predicts and transforms as one that was
+    model : ONMF, SphericalKMeans or Clusters
+        Fitted, with the parameters that the program was given; `Clusters` where the data had chosen the model. It predicts and transforms as one that was
         fitted here to the same data; the iterations and the labels of runs other than the best are not kept in
         the folder, so that `history_` has no iterations and `runs_` the best run only.
     """
@@ -176,12 +177,13 @@ def _weights(folder: Path, summary: dict[str, Any], array: Any) -> list[tuple[st
 
 def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
     name = summary["algorithm"]
-    if name not in METHODS or METHODS[name]["rule"] == "euclid":
+    of_features, chosen = summary["cluster"] == "columns", summary.get("chosen")
+    as_chosen = chosen is not None and not of_features
+    if name not in METHODS or METHODS[name]["rule"] == "euclid" and not as_chosen:
         raise ValueError(
             f"{folder}: is a result of {name}, for which there is no estimator here"
             + (": sklearn.cluster.KMeans(init=centers, n_init=1, max_iter=1) takes its centers.npy." if name in METHODS else ".")
         )
-    of_features = summary["cluster"] == "columns"
     rule = summary["rule"]
     components = array(next((name for name in COMPONENTS if (folder / name).exists()), COMPONENTS[0]))
     k = len(components)
@@ -215,7 +217,10 @@ def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
         "weighting": summary["weighting"] or None,
     }
     model: Clustering
-    if METHODS[name]["rule"] == "cosine":
+    if as_chosen:
+        model = Clusters(k, weighting=common["weighting"], random_state=summary["seed"])
+        model.model_, model._chosen, model.reason_ = chosen["model"], name, chosen["reason"]
+    elif METHODS[name]["rule"] == "cosine":
         if of_features:
             raise ValueError(f"{folder}: clusters columns, which SphericalKMeans cannot: load its transpose.")
         model = SphericalKMeans(max_iter=values.get("max_iter"), **common)

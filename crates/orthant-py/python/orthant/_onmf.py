@@ -54,6 +54,10 @@ class ONMF(Clustering):
     (a row of `cluster_centers_`) times a strength. Samples that are zero have no direction and no cluster:
     their label is -1.
 
+    This is the right model where points of a cluster are multiples of one direction plus noise that does not depend on
+    their length: spectra, pixels, images. `orthant.cluster` chooses between it, KL-ONMF (counts), spherical k-means
+    (weighted texts) and k-means (clouds around centres) by looking at the data.
+
     Parameters
     ----------
     n_clusters : int, default=8

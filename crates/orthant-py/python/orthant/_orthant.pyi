@@ -215,6 +215,7 @@ def findings(
 
 class _Advice(TypedDict):
     answer: Literal["k-means", "spherical-k-means", "onmf", "kl-onmf", "undecided"]
+    best: Literal["k-means", "spherical-k-means", "onmf", "kl-onmf"]
     #: What to give to `orthant.ONMF` or the program; None where the data do not decide.
     method: str | None
     between: list[str]
@@ -227,7 +228,7 @@ class _Advice(TypedDict):
     noise_dimensions: float
     #: Slope of variance over mean, dispersion, and whether these are of counts.
     counts: tuple[float, float, bool] | None
-    #: name, log_density, stability and labels (of the points used) of each.
+    #: name, log_density, held_out, stability and labels (of the points used) of each.
     models: list[dict[str, Any]]
     agreements: list[tuple[str, str, float]]
     points: NDArray[np.int64]
@@ -236,7 +237,9 @@ class _Advice(TypedDict):
     page: str
 
 class _Choice(TypedDict):
+    model: Literal["k-means", "spherical-k-means", "onmf", "kl-onmf"]
     candidates: list[tuple[int, list[str]]]
+    held_out: NDArray[np.float64]
     k: NDArray[np.int64]
     relative_error: NDArray[np.float64]
     lower_bound: NDArray[np.float64]
@@ -252,19 +255,24 @@ def advise(
     k: int | None = None,
     *,
     runs: int = 10,
-    divisions: int = 5,
+    divisions: int = 3,
     seed: int = 0,
     weights: NDArray[np.float64] | None = None,
     threads: int = 1,
     title: str = "X",
 ) -> _Advice: ...
+#: The model, the method that searches for its clusters, and why.
+def choose_model(
+    x: _Samples, k: int, *, seed: int = 0, weights: NDArray[np.float64] | None = None, threads: int = 1
+) -> tuple[Literal["onmf", "kl-onmf", "spherical-k-means", "k-means"], str, str]: ...
 def choose_k(
     x: _Samples,
     least: int,
     most: int,
     *,
+    model: str | None = None,
     runs: int = 8,
-    divisions: int = 5,
+    divisions: int = 3,
     seed: int = 0,
     weights: NDArray[np.float64] | None = None,
     threads: int = 1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import numbers
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import check_array, check_scalar
@@ -93,6 +93,8 @@ class Advice(_Study):
     ----------
     answer : {"k-means", "spherical-k-means", "onmf", "kl-onmf", "undecided"}
         The model that the data ask for.
+    best : {"k-means", "spherical-k-means", "onmf", "kl-onmf"}
+        The same, or the best guess where the data do not decide.
     method : str or None
         The method to use for it; None where the data do not decide.
     between : list of str
@@ -111,7 +113,8 @@ class Advice(_Study):
         For whole numbers: the power of the mean that the variance grows with, the ratio of the two, and whether
         these are of counts.
     models : list of dict
-        Name, mean log-density, stability and labels of every model.
+        Name, mean log-density, the same of points that were held out (each cluster taken as an ellipsoid), stability and
+        labels of every model.
     agreements : list of (str, str, float)
         Adjusted Rand index of the partitions of every two models.
     points : ndarray of int
@@ -123,6 +126,7 @@ class Advice(_Study):
     """
 
     answer: str
+    best: str
     method: str | None
     between: list[str]
     reasons: list[str]
@@ -142,10 +146,11 @@ class Advice(_Study):
         return f"<Advice: {self.answer}, k={self.k}>"
 
     def _repr_html_(self) -> str:
-        rows = [[m["name"], _number(m["log_density"]), _number(m["stability"])] for m in self.models]
+        keys = ("log_density", "held_out", "stability")
+        rows = [[m["name"], *(_number(m[key]) for key in keys)] for m in self.models]
         return (
             f"<p><b>{html.escape(self.answer)}</b>, {self.k} clusters</p>{_list(self.reasons)}"
-            + _table(["model", "mean log-density", "stability"], rows)
+            + _table(["model", "mean log-density", "held out", "stability"], rows)
         )
 
     def plot(self, ax: Any = None) -> Any:
@@ -181,10 +186,14 @@ class Choice(_Study):
 
     Attributes
     ----------
+    model : {"onmf", "kl-onmf", "spherical-k-means", "k-means"}
+        The model whose clusters were counted.
     candidates : list of (int, list of str)
         One to three numbers of clusters with the reasons, the most convincing first.
     k : ndarray of int
         The numbers that were looked at.
+    held_out : ndarray of float
+        For each of them the mean log-density of points that were held out, each cluster taken as an ellipsoid.
     relative_error, lower_bound, gain, stability, consensus : ndarray of float
         For each of them what is left, what any k clusters must leave, the gain over one less (NaN for a first k above 2), the
         agreement of two halves of the data, and of the halves with all of it.
@@ -192,7 +201,9 @@ class Choice(_Study):
         What else to know.
     """
 
+    model: str
     candidates: list[tuple[int, list[str]]]
+    held_out: NDArray[np.float64]
     k: NDArray[np.int64]
     relative_error: NDArray[np.float64]
     lower_bound: NDArray[np.float64]
@@ -206,9 +217,9 @@ class Choice(_Study):
 
     def _repr_html_(self) -> str:
         reasons = [f"k = {k}: {'; '.join(why)}" for k, why in self.candidates]
-        columns = (self.relative_error, self.lower_bound, self.gain, self.stability)
+        columns = (self.held_out, self.relative_error, self.lower_bound, self.gain, self.stability)
         rows = [[str(k), *map(_number, values)] for k, *values in zip(self.k, *columns)]
-        head = ["k", "relative error", "lower bound", "gain", "stability"]
+        head = ["k", "held out", "relative error", "lower bound", "gain", "stability"]
         return _list(reasons + self.notes) + _table(head, rows)
 
     def plot(self, ax: Any = None) -> Any:
@@ -259,7 +270,7 @@ def advise(
     n_clusters: int | None = None,
     *,
     n_init: int = 10,
-    n_halves: int = 5,
+    n_halves: int = 3,
     sample_weight: ArrayLike | None = None,
     random_state: RandomState = 0,
     n_jobs: int | None = None,
@@ -275,7 +286,7 @@ def advise(
         Number of clusters; None takes the first candidate of `choose_k`.
     n_init : int, default=10
         Starts of every fit.
-    n_halves : int, default=5
+    n_halves : int, default=3
         Divisions into halves, for the stability.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples in the fits.
@@ -322,8 +333,9 @@ def choose_k(
     k_min: int = 2,
     k_max: int = 20,
     *,
+    model: Literal["onmf", "kl-onmf", "spherical-k-means", "k-means"] | None = None,
     n_init: int = 8,
-    n_halves: int = 5,
+    n_halves: int = 3,
     sample_weight: ArrayLike | None = None,
     random_state: RandomState = 0,
     n_jobs: int | None = None,
@@ -339,9 +351,11 @@ def choose_k(
         The smallest number of clusters to look at.
     k_max : int, default=20
         The largest.
+    model : {"onmf", "kl-onmf", "spherical-k-means", "k-means"}, default=None
+        The model whose clusters are counted; None takes the one that the data ask for, as `cluster` does.
     n_init : int, default=8
         Starts for every number.
-    n_halves : int, default=5
+    n_halves : int, default=3
         Divisions into halves, for the stability.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples.
@@ -375,6 +389,7 @@ def choose_k(
             parts(X),
             int(k_min),
             int(k_max),
+            model=model,
             runs=int(n_init),
             divisions=int(n_halves),
             seed=seed(random_state),

@@ -1,5 +1,8 @@
 //! Whether the entries are counts, and whether their noise is that of counts.
 //!
+//! Whole numbers alone say little: radiances, grey values and rounded measurements are whole numbers too. Counts of events
+//! have a noise of their own, and where events are rare most entries are 0 and the others small.
+//!
 //! KL-ONMF is the likelihood of counts whose variance is proportional to their mean. So the entries m and what
 //! the clusters of KL-ONMF expect, `μ = (Σm)·u`, are put into classes of μ, each twice the last, and
 //! the slope of `ln mean (m − μ)²` over `ln mean μ` is measured: 1 for counts, 0 for noise of one size on all
@@ -17,17 +20,20 @@ pub struct Counts {
     pub dispersion: f64,
     /// The median of the entries that are not 0.
     pub typical: f64,
+    /// The share of the entries that are 0.
+    pub zeros: f64,
     /// Mean and variance of every class of entries.
     pub classes: Vec<(f64, f64)>,
 }
 
 impl Counts {
-    /// Whether the noise is that of counts: the variance grows about like the mean; and it is about the mean, or the
-    /// counts are small and come in bursts, as words do. Whole numbers in the hundreds whose variance is many times
-    /// their mean are measurements that were rounded.
+    /// Whether the noise is that of counts: the variance grows about like the mean; and either most entries are 0, the
+    /// others small, and events come in bursts, as words do; or the variance also is about the mean. Whole numbers without
+    /// zeros whose variance is many times their mean, or far below it, are measurements that were rounded.
     pub fn is_poisson_like(&self) -> bool {
-        let small = self.typical <= 5.0 && self.dispersion <= 100.0;
-        (0.6..=1.9).contains(&self.slope) && (self.dispersion <= 5.0 || small)
+        let rare = self.zeros >= 0.5 && self.typical <= 5.0 && self.dispersion <= 100.0;
+        let poisson = (0.75..=1.3).contains(&self.slope) && (0.7..=2.5).contains(&self.dispersion);
+        (0.6..=1.9).contains(&self.slope) && (rare || poisson)
     }
 }
 
@@ -37,25 +43,9 @@ const LOOKED_AT: usize = 500;
 /// A class of entries needs so many of them.
 const ENOUGH: usize = 50;
 
-/// Whether every entry is a whole number, and some are above 1.
-pub(super) fn are_counts(data: &dyn Data) -> Result<bool> {
-    let scale = data.facts().scale;
-    if data.facts().largest < 2.0 {
-        return Ok(false);
-    }
-    let mut whole = true;
-    for j in 0..data.shape().points {
-        data.entries(j, &mut |_, m| whole = whole && (m / scale).fract() == 0.0)?;
-        if !whole {
-            break;
-        }
-    }
-    Ok(whole)
-}
-
 /// Measures the noise of counts around the clusters of KL-ONMF; `sums` (features × k) are those of the points, in
 /// any units.
-pub(super) fn measure(data: &dyn Data, sums: &Mat, labels: &[usize]) -> Result<Option<Counts>> {
+pub(super) fn measure(data: &dyn Data, sums: &Mat, labels: &[usize], zeros: f64) -> Result<Option<Counts>> {
     const LOWEST: i32 = -14;
     let scale = data.facts().scale;
     let rows = sums.transpose();
@@ -91,5 +81,11 @@ pub(super) fn measure(data: &dyn Data, sums: &Mat, labels: &[usize]) -> Result<O
     let (mx, my) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
     let cross: f64 = x.iter().zip(&y).map(|(x, y)| (x - mx) * (y - my)).sum();
     let square: f64 = x.iter().map(|x| (x - mx).powi(2)).sum();
-    Ok((square > 0.0).then(|| Counts { slope: cross / square, dispersion: squares / all, typical, classes }))
+    Ok((square > 0.0).then(|| Counts {
+        slope: cross / square,
+        dispersion: squares / all,
+        typical,
+        zeros,
+        classes,
+    }))
 }

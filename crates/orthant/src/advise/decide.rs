@@ -1,6 +1,7 @@
 //! From what was measured to one recommendation, or to none, with the reasons in words.
 
-use super::{Advice, Model};
+use super::{Advice, Counts, Model};
+use crate::entries::Entries;
 
 /// Partitions that agree this well are the same for all purposes.
 pub const SAME: f64 = 0.97;
@@ -14,52 +15,124 @@ const APART: f64 = 1.0;
 const CLEAR: f64 = 0.25;
 /// By so many each must be better, if the clusters are the same whatever is used.
 const TELLING: f64 = 3.0;
+/// By so many standard errors the clusters of another model must describe points that were held out better.
+const OVERRULED: f64 = 3.0;
 /// Halves that agree less than this say that the clusters are not to be relied on.
 const UNSTABLE: f64 = 0.5;
 /// Fewer points for each cluster say nothing.
 const FEWEST: usize = 5;
 
 /// What the evidence says.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// The model to use; none where the data do not decide.
     pub recommended: Option<Model>,
+    /// The best guess: what is recommended, or the likeliest where the data do not decide.
+    pub best: Model,
     /// The models that the data do not decide between, where they do not.
     pub between: Vec<Model>,
     /// Why, a sentence each, the decisive one first.
     pub reasons: Vec<String>,
 }
 
-impl Verdict {
-    fn of(model: Model, reason: String) -> Verdict {
-        Verdict { recommended: Some(model), between: vec![], reasons: vec![reason] }
-    }
-
-    fn undecided(between: &[Model], reason: String) -> Verdict {
-        Verdict { recommended: None, between: between.to_vec(), reasons: vec![reason] }
+impl Default for Verdict {
+    fn default() -> Self {
+        Verdict::undecided(&[Model::Onmf], String::new())
     }
 }
 
-const THREE: [Model; 3] = [Model::KMeans, Model::SphericalKMeans, Model::Onmf];
+impl Verdict {
+    fn of(model: Model, reason: String) -> Verdict {
+        Verdict { recommended: Some(model), best: model, between: vec![], reasons: vec![reason] }
+    }
+
+    fn undecided(between: &[Model], reason: String) -> Verdict {
+        Verdict { recommended: None, best: between[0], between: between.to_vec(), reasons: vec![reason] }
+    }
+}
+
+/// ONMF is named first: where nothing tells, it is the one that is used.
+const THREE: [Model; 3] = [Model::Onmf, Model::SphericalKMeans, Model::KMeans];
+
+/// What the entries alone tell, and the noise of counts where it was measured.
+pub(super) fn evident(entries: &Entries, counts: Option<&Counts>) -> Option<Verdict> {
+    if let Some(counts) = counts.filter(|c| c.is_poisson_like()) {
+        return Some(Verdict::of(
+            Model::KlOnmf,
+            format!(
+                "The entries are counts: whole numbers, {:.0} % of them 0, whose variance grows like their mean to the power {:.2} (1 for counts, 0 for noise of one size), which the Kullback–Leibler divergence is made for.",
+                100.0 * counts.zeros,
+                counts.slope
+            ),
+        ));
+    }
+    entries.sparse.then(|| {
+        Verdict::of(
+            Model::SphericalKMeans,
+            format!(
+                "{:.1} % of the entries are 0 and the others are not counts, as in weighted texts: which features a point has tells more than how much of them, so every point counts alike, by its direction.",
+                100.0 * entries.zeros
+            ),
+        )
+    })
+}
 
 /// Decides.
 pub(super) fn decide(advice: &Advice) -> Verdict {
-    let mut verdict = decisive(advice);
+    let mut verdict = match evident(&advice.entries, advice.counts.as_ref()) {
+        Some(verdict) => verdict,
+        None => by_shape(advice, by_laws(advice)),
+    };
     verdict.reasons.extend(beside(advice, &verdict));
     verdict
 }
 
-fn decisive(a: &Advice) -> Verdict {
-    let n = a.points.len();
-    if let Some(counts) = &a.counts
-        && counts.is_poisson_like()
-    {
-        return Verdict::of(
-            Model::KlOnmf,
+/// The laws of noise are those of three models; where the clusters of another describe points that were held out clearly
+/// better, these are nearer to what the points look like. Whether scale matters is left to the laws where they tell: an
+/// ellipsoid that is cut in two by length describes a fan better than one, and is the same cluster all the same.
+fn by_shape(a: &Advice, laws: Verdict) -> Verdict {
+    // Nothing was measured that could tell.
+    if a.points.len() < FEWEST * a.k.max(2) || a.features == 1 {
+        return laws;
+    }
+    let likeliest = |models: &[Model]| {
+        let better = |best: Model, m: Model| if a.likelier(m, best).0 > 1e-9 { m } else { best };
+        models.iter().copied().reduce(better).expect("there are models")
+    };
+    let among: Vec<Model> = laws.recommended.map_or(laws.between.clone(), |m| vec![m]);
+    let favourite = likeliest(&among);
+    let possible =
+        |m: &Model| laws.recommended.is_none_or(|laws| (laws == Model::KMeans) == (*m == Model::KMeans));
+    let best = likeliest(&a.models.iter().map(|m| m.model).filter(possible).collect::<Vec<_>>());
+    let (gain, z) = a.likelier(best, favourite);
+    if best != favourite && z >= OVERRULED {
+        let mut verdict = Verdict::of(
+            best,
             format!(
-                "All entries are whole numbers, and the variance of an entry grows like its mean to the power {:.2} (1 for counts, 0 for noise of one size): the noise is that of counts, which the Kullback–Leibler divergence is made for.",
-                counts.slope
+                "The clusters of {} describe points that were held out better than those of {}, by {gain:.2} nats a point ({z:.1} standard errors), each cluster taken as an ellipsoid.",
+                best.title(),
+                favourite.title()
             ),
+        );
+        verdict
+            .reasons
+            .extend(laws.reasons.into_iter().map(|reason| format!("By the laws of noise alone: {reason}")));
+        return verdict;
+    }
+    if laws.recommended.is_some() {
+        return laws;
+    }
+    let mut verdict = Verdict { best: favourite, ..laws };
+    verdict.reasons.push(format!("If one has to be named: {}.", favourite.title()));
+    verdict
+}
+
+fn by_laws(a: &Advice) -> Verdict {
+    let n = a.points.len();
+    if a.features == 1 {
+        return Verdict::of(
+            Model::KMeans,
+            "There is one feature: all points have the same direction, and only their size can tell them apart.".into(),
         );
     }
     if n < FEWEST * a.k || n < 10 {
@@ -68,13 +141,7 @@ fn decisive(a: &Advice) -> Verdict {
             format!("{n} points in {} clusters are too few to tell the models apart.", a.k),
         );
     }
-    if a.features == 1 {
-        return Verdict::of(
-            Model::KMeans,
-            "There is one feature: all points have the same direction, and only their size can tell them apart.".into(),
-        );
-    }
-    let [kmeans, spherical, onmf] = THREE.map(|m| a.model(m).density);
+    let [onmf, spherical, kmeans] = THREE.map(|m| a.model(m).density);
     let (angular, other) = if spherical > onmf {
         (Model::SphericalKMeans, Model::Onmf)
     } else {
@@ -108,7 +175,7 @@ fn decisive(a: &Advice) -> Verdict {
     }
     if scale.1 > -APART {
         return Verdict::undecided(
-            &[Model::KMeans, angular],
+            &[angular, Model::KMeans],
             format!(
                 "Clusters around centres and clusters along directions explain the points equally well ({:.2} nats a point between them, {:.1} standard errors): the data do not say whether scale matters.",
                 scale.0.abs(),
@@ -118,13 +185,13 @@ fn decisive(a: &Advice) -> Verdict {
     }
     if kmeans.is_nan() || a.slope.is_none() {
         return Verdict::undecided(
-            &[Model::SphericalKMeans, Model::Onmf],
+            &[Model::Onmf, Model::SphericalKMeans],
             "Scale does not matter: points of a cluster are multiples of one direction. There is no noise around the directions, so nothing tells ONMF from spherical k-means.".into(),
         );
     }
     if a.spread < CONSTANT {
         return Verdict::undecided(
-            &[Model::SphericalKMeans, Model::Onmf],
+            &[Model::Onmf, Model::SphericalKMeans],
             format!(
                 "The norms within the clusters hardly vary (standard deviation of their logarithm {:.2}), so the data cannot tell how noise depends on the norm.",
                 a.spread
@@ -133,7 +200,7 @@ fn decisive(a: &Advice) -> Verdict {
     }
     if noise.1 < CLEAR {
         return Verdict::undecided(
-            &[Model::SphericalKMeans, Model::Onmf],
+            &[Model::Onmf, Model::SphericalKMeans],
             format!(
                 "Scale does not matter, but noise that is independent of the norm and noise proportional to it explain the points equally well ({:.2} nats a point between them, {:.1} standard errors).",
                 noise.0, noise.1

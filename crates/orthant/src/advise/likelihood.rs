@@ -16,10 +16,8 @@
 //! and two of the law of its strengths.
 
 use super::strengths;
+use crate::ellipsoids::LN_2PI;
 use crate::matrix::Mat;
-
-/// `ln 2π`.
-pub(super) const LN_2PI: f64 = 1.837_877_066_409_345_5;
 
 /// Steps of expectation and maximisation; the densities hardly change after a few.
 const STEPS: usize = 30;
@@ -118,17 +116,10 @@ fn mixture(seen: &Seen, estimated: f64, estimate: impl Fn(&Mat, &mut Mat)) -> Ve
     best.map_or(vec![], |b| b.1.into_iter().map(|d| d - price).collect())
 }
 
-/// Mean difference of two log-densities, and how many of its standard errors it is from 0 (Vuong's test).
-pub(super) fn difference(a: &[f64], b: &[f64]) -> (f64, f64) {
-    let n = a.len() as f64;
-    let mean = a.iter().zip(b).map(|(a, b)| a - b).sum::<f64>() / n;
-    let variance = a.iter().zip(b).map(|(a, b)| (a - b - mean).powi(2)).sum::<f64>() / n;
-    (mean, mean / (variance / n).sqrt().max(1e-12))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ellipsoids::difference;
     use crate::random::{Normal, stream, uniform};
 
     fn along(strength: &[f64], distance2: Vec<f64>) -> Seen {

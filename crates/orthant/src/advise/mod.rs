@@ -24,14 +24,18 @@ mod likelihood;
 mod measure;
 mod strengths;
 
+use crate::model::MODELS;
+pub use crate::model::Model;
 pub use counts::Counts;
 pub use decide::{CONSTANT, NARROW, SAME, Verdict};
 pub use measure::Slope;
 
-use crate::algorithms::{Method, method};
-use crate::choose_k::{ChooseK, choose_k};
+use crate::choose_k::{ChooseK, choose_k, middle};
+use crate::ellipsoids::{Seen, difference};
+use crate::entries::Entries;
 use crate::error::Result;
 use crate::evaluate::{Confusion, best_matching};
+use crate::finish::Solution;
 use crate::matrix::Data;
 use crate::matrix::passes::SumOfLabels;
 use crate::prepare::Problem;
@@ -57,51 +61,7 @@ pub struct Advise {
 
 impl Default for Advise {
     fn default() -> Self {
-        Advise { k: None, runs: 10, divisions: 5, most_points: 2000, seed: 0 }
-    }
-}
-
-/// A model that can be advised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Model {
-    /// Clusters around centres.
-    KMeans,
-    /// Clusters along directions, all points alike.
-    SphericalKMeans,
-    /// Clusters along directions, long points count more.
-    Onmf,
-    /// Clusters of counts.
-    KlOnmf,
-}
-
-impl Model {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Model::KMeans => "k-means",
-            Model::SphericalKMeans => "spherical-k-means",
-            Model::Onmf => "onmf",
-            Model::KlOnmf => "kl-onmf",
-        }
-    }
-
-    /// Its name in print.
-    pub fn title(self) -> &'static str {
-        match self {
-            Model::Onmf => "ONMF",
-            other => other.method().title,
-        }
-    }
-
-    /// The method that fits it here.
-    pub fn method(self) -> &'static Method {
-        let name = if self == Model::Onmf { "em-onmf" } else { self.name() };
-        method(name).expect("the table has it")
-    }
-
-    /// The method to use for it: for ONMF the default one.
-    pub fn to_use(self) -> &'static str {
-        if self == Model::Onmf { "best" } else { self.name() }
+        Advise { k: None, runs: 10, divisions: 3, most_points: 2000, seed: 0 }
     }
 }
 
@@ -115,9 +75,12 @@ pub struct Fitted {
     /// Mean log-density of the points, in nats, less the price of what was estimated; NaN for KL-ONMF, whose density is
     /// of counts.
     pub density: f64,
+    /// Mean log-density of points that were held out, in nats, each cluster taken as an ellipsoid (in few dimensions).
+    pub held_out: f64,
     /// Agreement of the clusters that two halves of the points give, for each division.
     pub agreements: Vec<f64>,
     densities: Vec<f64>,
+    held_outs: Vec<f64>,
 }
 
 impl Fitted {
@@ -164,7 +127,9 @@ pub struct Advice {
     pub dimensions: f64,
     /// Strength and size of the noise across of every point used, by the directions of ONMF, in the data's units.
     pub polar: Vec<(f64, f64)>,
-    /// What is known of counts, where all entries are.
+    /// What the entries are like.
+    pub entries: Entries,
+    /// What is known of counts, where all entries are whole numbers.
     pub counts: Option<Counts>,
     /// How many of the points used the first three models do not agree on.
     pub disagreeing: usize,
@@ -177,12 +142,18 @@ pub struct Advice {
 impl Advice {
     /// What was fitted for a model.
     pub fn model(&self, model: Model) -> &Fitted {
-        self.models.iter().find(|m| m.model == model).expect("the three models are always fitted")
+        self.models.iter().find(|m| m.model == model).expect("the four models are always fitted")
     }
 
     /// Mean difference of the log-densities of two models, and how many standard errors it is from 0.
     pub fn difference(&self, a: Model, b: Model) -> (f64, f64) {
-        likelihood::difference(&self.model(a).densities, &self.model(b).densities)
+        difference(&self.model(a).densities, &self.model(b).densities)
+    }
+
+    /// By how much the clusters of a model describe points that were held out better than those of another, in nats a
+    /// point, and how many standard errors that is.
+    pub fn likelier(&self, a: Model, b: Model) -> (f64, f64) {
+        difference(&self.model(a).held_outs, &self.model(b).held_outs)
     }
 
     /// The least agreement of any two of the three models.
@@ -208,7 +179,12 @@ impl Advice {
             Some(model) => format!("Use {} (k = {}).", model.title(), self.k),
             None => {
                 let between: Vec<&str> = self.verdict.between.iter().map(|m| m.title()).collect();
-                format!("Undecided between {} (k = {}).", between.join(", "), self.k)
+                let best = self.verdict.best.title();
+                format!(
+                    "Undecided between {} (k = {}): {best} is the best guess.",
+                    between.join(", "),
+                    self.k
+                )
             }
         };
         let mut lines = vec![head];
@@ -233,10 +209,11 @@ pub fn advise(data: &dyn Data, ask: &Advise, observer: &mut dyn Observer) -> Res
     let usable = usable(data);
     let points = sample(&usable, ask.most_points.max(1), Stream { seed: ask.seed, run: 1 << 52 });
     let part = data.select(&points)?;
-    let mut advice = match ask.k {
-        Some(k) => fit_and_measure(&*part, k.min(points.len()), ask, observer)?,
-        None => without_k(&*part, ask, observer)?,
+    let k = match ask.k {
+        Some(k) => k.min(points.len()),
+        None => first_candidate(&*part, ask, observer)?,
     };
+    let mut advice = fit_and_measure(&*part, k, ask, observer)?;
     advice.usable = usable.len();
     advice.disagreements.iter_mut().for_each(|d| d.point = points[d.point]);
     advice.points = points;
@@ -244,47 +221,46 @@ pub fn advise(data: &dyn Data, ask: &Advise, observer: &mut dyn Observer) -> Res
     Ok(advice)
 }
 
-/// With the first candidate of `choose_k`; that is a number of directions, so the number of centres that explains the
-/// points best is tried as well, and used if it explains them better.
-fn without_k(data: &dyn Data, ask: &Advise, observer: &mut dyn Observer) -> Result<Advice> {
-    const MOST: usize = 12;
-    let n = data.shape().points;
-    let most = MOST.min(n);
-    let range = ChooseK { least: 2.min(most), most, seed: ask.seed, ..ChooseK::default() };
-    let k = choose_k(data, &range, observer)?.candidates.first().map_or(1, |c| c.k);
-    let advice = fit_and_measure(data, k, ask, observer)?;
-    let directions = advice.model(Model::Onmf).density.max(advice.model(Model::SphericalKMeans).density);
-    let (mut best, mut centres) = (directions, k);
-    let scale = data.facts().scale;
-    for count in (2..=most).filter(|_| !advice.cancelled) {
-        let method = Model::KMeans.method();
-        let found = fit(data, method, count, ask.runs.div_ceil(2), ask.seed, method.title, observer)?;
-        if found.cancelled {
-            break;
+/// The verdict alone, by as little work as it takes: fits are made where the entries do not tell.
+pub(crate) fn quickly(data: &dyn Data, ask: &Advise, observer: &mut dyn Observer) -> Result<Verdict> {
+    let k = ask.k.unwrap_or(1);
+    Problem::new(data, k, Model::Onmf.method().needs())?;
+    let points = sample(&usable(data), ask.most_points.max(k), Stream { seed: ask.seed, run: 1 << 52 });
+    let part = data.select(&points)?;
+    let entries = Entries::of(&*part)?;
+    let counts = match entries.whole {
+        true => {
+            let (model, runs) = (Model::KlOnmf, ask.runs.max(1));
+            let found = fit(&*part, model.method(), k, runs, ask.seed, model.title(), observer)?;
+            counts_of(&*part, k, &found.solution, &entries)?
         }
-        let labels: Vec<usize> = found.solution.labels.iter().map(|&l| l.max(0) as usize).collect();
-        let seen = measure::see(data, &found.solution.centroids.map(|x| x * scale), false, &labels)?;
-        let densities = likelihood::centres(&seen, advice.dimensions + 1.0);
-        let density = densities.iter().sum::<f64>() / n as f64;
-        if density > best {
-            (best, centres) = (density, count);
-        }
+        false => None,
+    };
+    match decide::evident(&entries, counts.as_ref()) {
+        Some(verdict) => Ok(verdict),
+        None => Ok(advise(data, ask, observer)?.verdict),
     }
-    if centres == k { Ok(advice) } else { fit_and_measure(data, centres, ask, observer) }
+}
+
+/// How many clusters `choose_k` finds in a sample, of the model that the data ask for at a middling number.
+fn first_candidate(data: &dyn Data, ask: &Advise, observer: &mut dyn Observer) -> Result<usize> {
+    const MOST: usize = 12;
+    let most = MOST.min(data.shape().points);
+    let few = Advise { k: Some(middle(data, 1, most)), divisions: 0, ..ask.clone() };
+    let model = quickly(data, &few, observer)?.best;
+    let range =
+        ChooseK { model, least: 2.min(most), most, divisions: 0, seed: ask.seed, ..ChooseK::default() };
+    Ok(choose_k(data, &range, observer)?.candidates.first().map_or(1, |c| c.k))
 }
 
 /// Everything but the verdict; points are numbered as in `data`, which has no zero points.
 fn fit_and_measure(data: &dyn Data, k: usize, ask: &Advise, observer: &mut dyn Observer) -> Result<Advice> {
-    let counts = counts::are_counts(data)?;
-    let mut asked = vec![Model::KMeans, Model::SphericalKMeans, Model::Onmf];
-    if counts {
-        asked.push(Model::KlOnmf);
-    }
+    let entries = Entries::of(data)?;
     let (mut fits, mut cancelled) = (vec![], false);
-    for &model in &asked {
+    for model in MODELS {
         let found = fit(data, model.method(), k, ask.runs.max(1), ask.seed, model.title(), observer)?;
         cancelled |= found.cancelled;
-        let labels: Vec<usize> = found.solution.labels.iter().map(|&l| l.max(0) as usize).collect();
+        let labels = numbers(&found.solution.labels);
         fits.push((model, labels, found.solution));
     }
     let scale = data.facts().scale;
@@ -308,16 +284,19 @@ fn fit_and_measure(data: &dyn Data, k: usize, ask: &Advise, observer: &mut dyn O
             ),
             Model::Onmf => likelihood::directions(&along, dimensions, 0.0),
             Model::KlOnmf => {
-                let mut slots = data.slots()?;
-                slots.set_labels(0, &solution.labels)?;
-                let pass = SumOfLabels { k, rule: model.method().rule, run: 0 };
-                known = counts::measure(data, &slots.sweep(&pass)?.1, &labels)?;
+                known = counts_of(data, k, &solution, &entries)?;
                 vec![]
             }
         };
         let labels = matched(&labels, &own, k)?;
         let density = densities.iter().sum::<f64>() / densities.len() as f64;
-        models.push(Fitted { model, labels, density, agreements: vec![], densities });
+        let (held_out, held_outs) = (f64::NAN, vec![]);
+        models.push(Fitted { model, labels, density, held_out, agreements: vec![], densities, held_outs });
+    }
+    let seen = Seen::new(data, k, ask.seed)?;
+    for fitted in &mut models {
+        fitted.held_outs = seen.held_out(&fitted.labels, k);
+        fitted.held_out = fitted.held_outs.iter().sum::<f64>() / own.len() as f64;
     }
     for fitted in &mut models {
         if cancelled {
@@ -350,12 +329,29 @@ fn fit_and_measure(data: &dyn Data, k: usize, ask: &Advise, observer: &mut dyn O
         slope: measure::slope(&polar, &own, k),
         dimensions,
         polar: pairs(&polar, scale),
+        entries,
         counts: known,
         disagreeing: disagreeing.len(),
         disagreements: listed.map(|&point| Disagreement { point, labels: labels(point) }).collect(),
         models,
         cancelled,
     })
+}
+
+/// The noise of counts around the clusters of KL-ONMF, where entries are whole numbers.
+fn counts_of(data: &dyn Data, k: usize, found: &Solution, entries: &Entries) -> Result<Option<Counts>> {
+    if !entries.whole {
+        return Ok(None);
+    }
+    let mut slots = data.slots()?;
+    slots.set_labels(0, &found.labels)?;
+    let sums = slots.sweep(&SumOfLabels { k, rule: Model::KlOnmf.method().rule, run: 0 })?.1;
+    counts::measure(data, &sums, &numbers(&found.labels), entries.zeros)
+}
+
+/// Labels of points that all have a cluster.
+fn numbers(labels: &[i32]) -> Vec<usize> {
+    labels.iter().map(|&l| l.max(0) as usize).collect()
 }
 
 fn pairs(polar: &Polar, scale: f64) -> Vec<(f64, f64)> {

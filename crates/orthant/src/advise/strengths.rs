@@ -2,7 +2,7 @@
 //!
 //! The likeliest of four that differ in their edges and tails: normal, lognormal, uniform and shifted exponential.
 
-use super::likelihood::LN_2PI;
+use crate::ellipsoids::LN_2PI;
 use crate::matrix::Mat;
 
 /// A cluster of fewer points is taken for exponential: that needs the mean alone.

@@ -10,7 +10,7 @@
 //! belong to two clusters equally well may change between them for ever: a run also ends when exact vectors explain
 //! no more than the last time.
 
-use super::lloyd::{Lloyd, Model};
+use super::lloyd::Model;
 use super::parameters::{declare, whole};
 use super::{Algorithm, ONMF, rough};
 use crate::error::Result;
@@ -81,19 +81,6 @@ impl Model for Directions {
         let found =
             dominant_of_strengths(data, slots, runs, problem.k, strengths, EXACT, &stop).transpose()?;
         Ok(found.map(|found| found.into_iter().map(|found| found.u).collect()))
-    }
-}
-
-impl EmOnmf {
-    /// Runs from given directions (features × k), one set each, all in the same passes.
-    pub(crate) fn from_directions<'a>(
-        problem: &'a Problem<'a>,
-        starts: Vec<Mat>,
-        stream: Stream,
-    ) -> Result<Box<dyn State + 'a>> {
-        let starts = starts.into_iter().enumerate();
-        let runs = starts.map(|(run, u)| (u, Stream { run: stream.run + run as u64, ..stream }.generator()));
-        Ok(Box::new(Lloyd::from_centroids(Directions, problem, runs.collect())?))
     }
 }
 

@@ -1,10 +1,10 @@
-//! How many clusters: for every k what is left unexplained, what any k clusters must leave, how stable the
-//! clusters are, and what one cluster more gains; then one to three candidates with reasons.
+//! How many clusters, of a model: for every k how well its clusters describe points that were held out, what they leave
+//! unexplained, what any k clusters must leave, and how stable they are; then one to three candidates with reasons, and
+//! what to beware of. docs/advice.md says how and why.
 //!
-//! Work is shared between the ks. Starts are drawn once, for the largest k: the first k seeds of a residual start
-//! are a residual start for k. Every k also starts from the answer of the last one, with the point that it
-//! explains least as a new direction. All starts of a k go through the same passes, and one decomposition gives the
-//! bounds of all ks.
+//! All of it is measured on a sample of the points. Every k begins from starts of its own, which share their passes, and
+//! from the answer of the last one, with the point that it explains least as a new cluster; one decomposition gives the
+//! bounds of all ks, another the few dimensions in which points are held out.
 //!
 //! ```
 //! use orthant::choose_k::{ChooseK, choose_k};
@@ -14,7 +14,7 @@
 //! let made = Synthetic { noise: 0.02, ..Synthetic::default() }.generate()?;
 //! let data = open(&made.matrix, None)?;
 //! let choice = choose_k(&*data, &ChooseK { most: 9, ..ChooseK::default() }, &mut ())?;
-//! assert!(choice.candidates.iter().any(|c| c.k == 6));
+//! assert_eq!(choice.candidates[0].k, 6);
 //! # Ok::<(), orthant::Error>(())
 //! ```
 
@@ -23,20 +23,29 @@ mod path;
 
 pub use candidates::Candidate;
 
-use crate::algorithms::method;
+use crate::ellipsoids::Seen;
 use crate::error::{Error, Result};
-use crate::finish::predict;
-use crate::matrix::{Data, rule};
+use crate::finish::{Solution, predict};
+use crate::matrix::Data;
+use crate::model::Model;
 use crate::prepare::Problem;
-use crate::resample::{agreement, halves, sample, usable};
+use crate::resample::{agreement, fit, halves, sample, usable};
 use crate::run::Observer;
 use crate::singular::top_until;
 use crate::start::Stream;
 use path::path;
 
+/// The number of clusters for which a model is chosen before their number is known.
+pub fn middle(data: &dyn Data, least: usize, most: usize) -> usize {
+    const MIDDLE: usize = 6;
+    MIDDLE.min(most).min(data.facts().usable_points).max(least)
+}
+
 /// What to ask.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChooseK {
+    /// The model whose clusters are counted; `auto::choose` tells which the data ask for.
+    pub model: Model,
     /// The smallest k to look at.
     pub least: usize,
     /// The largest, cut to the number of nonzero points.
@@ -45,7 +54,7 @@ pub struct ChooseK {
     pub runs: usize,
     /// Divisions into halves, for the stability.
     pub divisions: usize,
-    /// At most so many points are divided into halves, drawn at random.
+    /// At most so many points are looked at, drawn at random.
     pub most_points: usize,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -53,7 +62,7 @@ pub struct ChooseK {
 
 impl Default for ChooseK {
     fn default() -> Self {
-        ChooseK { least: 2, most: 20, runs: 8, divisions: 5, most_points: 2000, seed: 0 }
+        ChooseK { model: Model::Onmf, least: 2, most: 20, runs: 8, divisions: 3, most_points: 2000, seed: 0 }
     }
 }
 
@@ -76,6 +85,8 @@ pub struct KResult {
     pub smallest: usize,
     /// Cluster of each point; −1 for zero points.
     pub labels: Vec<i32>,
+    /// Log-density of every point that was looked at when it was held out, each cluster taken as an ellipsoid.
+    held_outs: Vec<f64>,
 }
 
 impl KResult {
@@ -84,11 +95,18 @@ impl KResult {
         let n = self.agreements.len();
         (n > 0).then(|| self.agreements.iter().sum::<f64>() / n as f64)
     }
+
+    /// Mean log-density of points that were held out, in nats.
+    pub fn held_out(&self) -> f64 {
+        self.held_outs.iter().sum::<f64>() / self.held_outs.len() as f64
+    }
 }
 
 /// All levels, and the candidates.
 #[derive(Debug, Clone)]
 pub struct Choice {
+    /// The model whose clusters were counted.
+    pub model: Model,
     /// One to three, the most convincing first.
     pub candidates: Vec<Candidate>,
     /// Every k, in increasing order.
@@ -120,103 +138,110 @@ pub fn choose_k(data: &dyn Data, ask: &ChooseK, observer: &mut dyn Observer) -> 
             ),
         ));
     }
-    let em = method("em-onmf")?;
-    Problem::new(data, ask.least, em.needs())?;
+    let method = ask.model.method();
+    Problem::new(data, ask.least, method.needs())?;
     let mut notes = vec![];
-    let available = data.facts().usable_points;
-    let most = ask.most.min(available);
+    let all = usable(data);
+    let points = sample(&all, ask.most_points.max(ask.least).max(4), Stream { seed: ask.seed, run: 1 << 52 });
+    let part = data.select(&points)?;
+    let most = ask.most.min(points.len());
     if most < ask.most {
-        notes.push(format!("There are {available} nonzero points: looked at k up to {most}."));
+        notes.push(format!("There are {} nonzero points: looked at k up to {most}.", points.len()));
+    }
+    if points.len() < all.len() {
+        notes.push(format!("Measured on a sample of {} of {} points.", points.len(), all.len()));
     }
     let stream = Stream { seed: ask.seed, run: 0 };
-    let (steps, mut cancelled) =
-        path(data, ask.least, most, ask.runs.max(1), stream, "all points", observer)?;
-    if steps.is_empty() {
-        return Err(Error::Computation("stopped before anything was found".into()));
-    }
-    let norm2 = data.facts().norm2;
-    let widest = steps.last().map_or(1, |s| s.k);
+    let range = [ask.least, most];
+    let (found, mut cancelled) =
+        path(&*part, method, range, ask.runs.max(1), stream, "all points", observer)?;
+    let widest = ask.least + found.len() - 1;
     let asked = observer.stop_asked();
     let is_to_stop = || asked.as_ref().is_some_and(|asked| asked());
-    let singular = top_until(data, widest, &is_to_stop)?;
+    let norm2 = part.facts().norm2;
+    let singular = top_until(&*part, (widest + 1).min(points.len()), &is_to_stop)?;
     // Cut short, they may lack anything.
     let unbounded = is_to_stop();
     let energies: Vec<f64> = singular.values.iter().map(|s| s * s / norm2).collect();
     // What one cluster leaves is known without a search.
     let one = energies.first().map(|e| (1.0 - e).max(0.0)).filter(|_| ask.least == 2);
+    let seen = Seen::new(&*part, widest, ask.seed)?;
     let mut levels: Vec<KResult> = vec![];
-    for step in steps {
-        let best: f64 = singular.values[..step.k].iter().map(|s| s * s).sum::<f64>() + singular.slack;
-        let best = if unbounded { norm2 } else { best };
-        let error2 = (1.0 - step.explained / norm2).max(0.0);
+    for solution in &found {
+        let k = solution.sizes.len();
+        let best: f64 = energies.iter().take(k).sum::<f64>() + singular.slack / norm2;
+        let error2 = (1.0 - solution.energy.iter().sum::<f64>()).max(0.0);
         let before = levels.last().map(|last| last.relative_error.powi(2)).or(one);
-        let gain = before.map(|before| before - error2);
+        let numbers: Vec<usize> = solution.labels.iter().map(|&l| l.max(0) as usize).collect();
         levels.push(KResult {
-            k: step.k,
+            k,
             relative_error: error2.sqrt(),
-            lower_bound: (1.0 - best / norm2).max(0.0).sqrt().min(error2.sqrt()),
-            gain,
+            lower_bound: if unbounded { 0.0 } else { (1.0 - best).max(0.0).sqrt().min(error2.sqrt()) },
+            gain: before.map(|before| before - error2),
             agreements: vec![],
             consensus: None,
-            smallest: path::smallest(&step.labels, step.k),
-            labels: step.labels,
+            smallest: solution.sizes.iter().copied().min().unwrap_or(0),
+            labels: everywhere(data, &points, solution)?,
+            held_outs: seen.held_out(&numbers, k),
         });
     }
     if !cancelled {
-        cancelled = divide(data, ask, &mut levels, observer)?;
+        cancelled = divide(&*part, ask, &found, &mut levels, observer)?;
     }
     if cancelled {
         notes.push("Stopped before the end: what was not reached is not shown.".into());
     }
-    let candidates = candidates::candidates(&levels, &energies);
-    Ok(Choice { candidates, levels, notes, cancelled })
+    let as_one = seen.held_out(&vec![0; points.len()], 1);
+    let (candidates, warnings) =
+        candidates::candidates(&levels, &energies[..energies.len().min(part.shape().features)], &as_one);
+    notes.splice(0..0, warnings);
+    Ok(Choice { model: ask.model, candidates, levels, notes, cancelled })
 }
 
-/// Divides a sample into halves, lets each walk the same path, and compares what they say of all of the sample.
+/// The labels of all points, of which the solution has some.
+fn everywhere(data: &dyn Data, points: &[usize], solution: &Solution) -> Result<Vec<i32>> {
+    let mut labels = match points.len() == data.facts().usable_points {
+        true => vec![-1; data.shape().points],
+        false => solution.predict(data)?,
+    };
+    points.iter().zip(&solution.labels).for_each(|(&j, &l)| labels[j] = l);
+    Ok(labels)
+}
+
+/// Divides the points into halves, fits each, and compares what they say of all of them.
 fn divide(
     data: &dyn Data,
     ask: &ChooseK,
+    found: &[Solution],
     levels: &mut [KResult],
     observer: &mut dyn Observer,
 ) -> Result<bool> {
-    let all = usable(data);
-    let points = sample(&all, ask.most_points.max(4), Stream { seed: ask.seed, run: 1 << 52 });
-    let whole = data.select(&points)?;
-    let (least, most) = (levels[0].k, levels[levels.len() - 1].k);
-    let mut consensus = vec![(0.0, 0usize); levels.len()];
+    let method = ask.model.method();
+    let runs = ask.runs.div_ceil(4);
     for division in 0..ask.divisions {
-        let title = format!("halves {} of {}", division + 1, ask.divisions);
-        // What each half says, for each k.
-        let mut said: Vec<Vec<Vec<i32>>> = vec![];
-        for (side, half) in halves(points.len(), Stream { seed: ask.seed, run: 1 << 50 | division as u64 })
-            .into_iter()
-            .enumerate()
-        {
-            if half.len() < least {
-                return Ok(false);
+        let stream = Stream { seed: ask.seed, run: 1 << 50 | division as u64 };
+        let [first, second] = halves(data.shape().points, stream);
+        let parts = [data.select(&first)?, data.select(&second)?];
+        for (level, solution) in levels.iter_mut().zip(found) {
+            let k = level.k;
+            if parts.iter().any(|part| usable(&**part).len() < k) {
+                continue;
             }
-            let part = whole.select(&half)?;
-            let stream = Stream { seed: ask.seed, run: (2 * division + side + 1) as u64 * 1000 };
-            let runs = ask.runs.div_ceil(2).max(1);
-            let (steps, cancelled) =
-                path(&*part, least, most.min(half.len()), runs, stream, &title, observer)?;
-            if cancelled {
-                return Ok(true);
+            let title = format!("halves {} of {}, k = {k}", division + 1, ask.divisions);
+            let mut said = vec![];
+            for part in &parts {
+                let fit = fit(&**part, method, k, runs, ask.seed, &title, observer)?;
+                if fit.cancelled {
+                    return Ok(true);
+                }
+                said.push(predict(data, &fit.solution.centroids, method.rule)?);
             }
-            let labels = |s: &path::Step| predict(&*whole, &s.directions, rule::Power.into());
-            said.push(steps.iter().map(labels).collect::<Result<_>>()?);
+            level.agreements.push(agreement(&said[0], &said[1])?);
+            let with_all = agreement(&said[0], &solution.labels)? + agreement(&said[1], &solution.labels)?;
+            // A mean that grows by one division at a time.
+            let before = level.consensus.unwrap_or(0.0) * division as f64;
+            level.consensus = Some((before + with_all / 2.0) / (division + 1) as f64);
         }
-        for (at, (a, b)) in said[0].iter().zip(&said[1]).enumerate() {
-            levels[at].agreements.push(agreement(a, b)?);
-            let own: Vec<i32> = points.iter().map(|&j| levels[at].labels[j]).collect();
-            for half in [a, b] {
-                consensus[at].0 += agreement(half, &own)?;
-                consensus[at].1 += 1;
-            }
-        }
-    }
-    for (level, (sum, count)) in levels.iter_mut().zip(consensus) {
-        level.consensus = (count > 0).then(|| sum / count as f64);
     }
     Ok(false)
 }
