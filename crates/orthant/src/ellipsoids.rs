@@ -31,6 +31,8 @@ pub(crate) struct Seen {
     /// points × dimensions.
     points: Mat,
     folds: Vec<usize>,
+    /// Whether nearly all entries are 0, as in texts.
+    pub(crate) sparse: bool,
 }
 
 impl Seen {
@@ -47,7 +49,11 @@ impl Seen {
             false => in_few_dimensions(data, dimensions)?,
         };
         let mut random = Stream { seed, run: 1 << 49 }.generator();
-        Ok(Seen { points, folds: (0..n).map(|_| below(&mut random, FOLDS)).collect() })
+        Ok(Seen {
+            points,
+            folds: (0..n).map(|_| below(&mut random, FOLDS)).collect(),
+            sparse: entries.sparse,
+        })
     }
 
     /// The log-density of every point when it was held out, by a partition into at most k clusters.

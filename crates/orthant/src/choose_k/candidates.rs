@@ -5,13 +5,16 @@
 //!   together do. Where clusters are really there, this is their number; what comes after are crumbs of them.
 //! - stable: the largest k that two halves of the data agree on about as well as on any, if they agree well. Not beyond the
 //!   end: halves also agree on crumbs, which hold few points.
-//! - knee: the k whose last cluster explains 4 times what one more would.
+//! - knee: the k whose last cluster explains 4 times what one more would. Of ONMF alone, whose error this is: under other
+//!   models a few long points decide when it falls.
+//! - peak: the k that halves agree on clearly better than on any larger one, if they do not disagree.
 //! - rank: the k after which the singular values fall off by a factor of 5: points that are mixtures of k directions
-//!   have clusters between these, but k singular values all the same.
+//!   have clusters between these, but k singular values all the same. Not of sparse data, where long points are directions.
 //! - elbow: the ks up to which clusters gain most, of what is held out, for their number. A wide range is looked at in its
 //!   first part and as a whole: what a cluster has to gain depends on how many others there are to compare it with.
 
 use super::KResult;
+use crate::model::Model;
 
 /// A number of clusters with what speaks for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub struct Candidate {
 const NOTHING: f64 = 1e-6;
 /// Halves that agree this well say the same; so much less than the best agreement is still as good.
 const STABLE: (f64, f64) = (0.9, 0.03);
+/// A peak of the agreement is above that of all larger numbers by so much.
+const PEAK: f64 = 0.15;
 /// An end or a knee is where a cluster tells so many times what further ones do.
 const KNEE: f64 = 4.0;
 /// Singular values fall off where one explains so many times what the next does.
@@ -39,9 +44,18 @@ const STANDS_OUT: f64 = 3.0;
 /// At most so many are named.
 const MOST: usize = 3;
 
-/// One to three candidates, the most convincing first, and warnings; `energies` are the shares of the data that the first,
-/// second, … singular value explains, `one` what points that were held out are worth as one cluster.
-pub(super) fn candidates(levels: &[KResult], energies: &[f64], one: &[f64]) -> (Vec<Candidate>, Vec<String>) {
+/// What is known beside the levels.
+pub(super) struct Beside<'a> {
+    pub model: Model,
+    /// The shares of the data that the first, second, … singular value explains; none of sparse data.
+    pub energies: &'a [f64],
+    /// What points that were held out are worth as one cluster.
+    pub one: &'a [f64],
+}
+
+/// One to three candidates, the most convincing first, and warnings.
+pub(super) fn candidates(levels: &[KResult], beside: &Beside) -> (Vec<Candidate>, Vec<String>) {
+    let one = beside.one;
     // Beyond the k that explains everything there is nothing to find.
     let complete = levels.iter().position(|l| l.relative_error <= NOTHING);
     let levels = &levels[..complete.map_or(levels.len(), |at| at + 1)];
@@ -53,13 +67,14 @@ pub(super) fn candidates(levels: &[KResult], energies: &[f64], one: &[f64]) -> (
     votes.extend(end.map(|k| {
         (k, "further clusters describe points that were held out hardly better, or worse: the clusters end here".into())
     }));
-    let (stable, knee) = (stable(levels, end), knee(levels));
+    let (stable, knee) = (stable(levels, end), knee(levels).filter(|_| beside.model == Model::Onmf));
     let clear = complete.is_some() || end.is_some() || stable.is_some() || knee.is_some();
     votes.extend(stable);
     votes.extend(knee);
+    votes.extend(peak(levels));
     let elbows = elbows(levels, one);
     votes.extend(elbows.first().cloned());
-    votes.extend(rank(levels, energies));
+    votes.extend(rank(levels, beside.energies));
     votes.extend(elbows.iter().skip(1).cloned());
     if votes.is_empty() {
         let last = &levels[levels.len() - 1];
@@ -143,6 +158,22 @@ fn stable(levels: &[KResult], end: Option<usize>) -> Option<(usize, String)> {
     let (k, agreement) = known.into_iter().rev().find(|(_, s)| *s >= best - STABLE.1)?;
     (agreement >= STABLE.0).then(|| {
         (k, format!("the largest number of clusters that two halves of the data agree on (agreement {agreement:.2})"))
+    })
+}
+
+/// The most stable k, if it is so clearly more stable than all larger ones.
+fn peak(levels: &[KResult]) -> Option<(usize, String)> {
+    let known: Vec<(usize, f64)> = levels.iter().filter_map(|l| Some((l.k, l.stability()?))).collect();
+    let best = known.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+    let next = known.iter().filter(|l| l.0 > best.0).map(|l| l.1).reduce(f64::max)?;
+    (best.1 >= UNSTABLE && best.1 - next >= PEAK).then(|| {
+        (
+            best.0,
+            format!(
+                "two halves of the data agree on it (agreement {:.2}) clearly better than on more clusters",
+                best.1
+            ),
+        )
     })
 }
 

@@ -33,6 +33,7 @@ use crate::resample::{agreement, fit, halves, sample, usable};
 use crate::run::Observer;
 use crate::singular::top_until;
 use crate::start::Stream;
+use candidates::Beside;
 use path::path;
 
 /// The number of clusters for which a model is chosen before their number is known.
@@ -192,8 +193,9 @@ pub fn choose_k(data: &dyn Data, ask: &ChooseK, observer: &mut dyn Observer) -> 
         notes.push("Stopped before the end: what was not reached is not shown.".into());
     }
     let as_one = seen.held_out(&vec![0; points.len()], 1);
-    let (candidates, warnings) =
-        candidates::candidates(&levels, &energies[..energies.len().min(part.shape().features)], &as_one);
+    let directions = if seen.sparse { 0 } else { energies.len().min(part.shape().features) };
+    let beside = Beside { model: ask.model, energies: &energies[..directions], one: &as_one };
+    let (candidates, warnings) = candidates::candidates(&levels, &beside);
     notes.splice(0..0, warnings);
     Ok(Choice { model: ask.model, candidates, levels, notes, cancelled })
 }
