@@ -36,12 +36,12 @@ def test_it_is_the_version_of_the_package_and_waits_for_nobody():
 
 def test_it_gives_the_answer_of_the_estimator_and_says_what_was_typed(X, tmp_path):
     np.save(tmp_path / "x.npy", X)
-    done = run("cluster", "x.npy", "-k", 5, "--seed", 3, "--out", "result", "--json", "--quiet", cwd=tmp_path)
+    done = run("cluster", "x.npy", "-k", 5, "-a", "best", "--seed", 3, "--out", "result", "--json", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     model = ONMF(n_clusters=5, random_state=3).fit(X)
     assert json.loads(done.stdout)["relative_error"] == model.relative_error_
     assert_array_equal(orthant.load(tmp_path / "result").labels_, model.labels_)
-    assert "orthant cluster x.npy -k 5 --seed 3 --out result" in (tmp_path / "result" / "report.html").read_text()
+    assert "orthant cluster x.npy -k 5 -a best --seed 3 --out result" in (tmp_path / "result" / "report.html").read_text()
 
 
 def test_refusals_and_codes_are_those_of_the_program(tmp_path):

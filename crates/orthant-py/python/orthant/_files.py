@@ -211,7 +211,7 @@ def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
     common: dict[str, Any] = {
         "n_clusters": k,
         "init": summary["start"] if summary["start"] in dict(_orthant.starts()) else "auto",
-        "n_init": len(summary["runs"]),
+        "n_init": len(summary["runs"]) + summary.get("left_behind", 0),
         "certificate": summary["certificate"],
         "random_state": summary["seed"],
         "weighting": summary["weighting"] or None,
@@ -268,6 +268,8 @@ def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
     facts = ("relative_error", "lower_bound", "bound", "energy_share", "orthogonality_residual", "smallest_entry", "singular_values")
     outcome = {
         "runs": [run],
+        # Versions before had no races.
+        "left_behind": summary.get("left_behind", 0),
         "stopped": summary["stopped"] if summary["stopped"] in ("cancelled", "out-of-time") else None,
         "best": 0,
         "solution": solution,
