@@ -178,13 +178,28 @@ impl State for OnpState<'_> {
         };
         let here = inverse_root_minus_identity(&off(0.0));
         let now = value(0.0, &here, &identity, s.negative2);
-        let trial = |slots: &mut dyn Slots, beta: f64| -> Result<(f64, f64, Mat)> {
-            let e = inverse_root_minus_identity(&off(beta));
-            let root = e.plus(1.0, &identity);
-            let mut told = Trial { trials: vec![(beta, root)] };
-            let negative2 = slots.tell(&told)?.0[0];
-            let root = told.trials.remove(0).1;
-            Ok((value(beta, &e, &root, negative2), negative2, root))
+        // Where points are elsewhere a round costs more than a trial: lengths that may be next are tried along with it.
+        let together = !self.problem.data.in_memory();
+        let mut tried: Vec<(f64, (f64, f64, Mat))> = vec![];
+        let mut trial = |slots: &mut dyn Slots, beta: f64, next: [f64; 2]| -> Result<(f64, f64, Mat)> {
+            let known = tried.iter().position(|(length, _)| *length == beta);
+            let at = known.unwrap_or(tried.len());
+            if known.is_none() {
+                let lengths = std::iter::once(beta).chain(next.into_iter().filter(|_| together));
+                let (e, trials): (Vec<Mat>, _) = lengths
+                    .map(|beta| {
+                        let e = inverse_root_minus_identity(&off(beta));
+                        let root = e.plus(1.0, &identity);
+                        (e, (beta, root))
+                    })
+                    .unzip();
+                let told = Trial { trials };
+                let negative2 = slots.tell(&told)?.0;
+                for (((beta, root), e), negative2) in told.trials.into_iter().zip(e).zip(negative2) {
+                    tried.push((beta, (value(beta, &e, &root, negative2), negative2, root)));
+                }
+            }
+            Ok(tried.swap_remove(at).1)
         };
         // ‖D‖/‖V‖
         let length = ((0..self.problem.k).map(|i| s.ddt[(i, i)]).sum::<f64>() / self.problem.k as f64).sqrt();
@@ -194,11 +209,13 @@ impl State for OnpState<'_> {
         while beta * length > LONGEST && beta > f64::MIN_POSITIVE {
             beta /= 1.1;
         }
-        let mut best = trial(&mut *self.slots, beta)?;
+        let shrink = if self.lost { 10.0 } else { 1.1 };
+        let mut best = trial(&mut *self.slots, beta, [beta * 1.1, beta / shrink])?;
         let mut found = best.0 < now;
         if found {
             loop {
-                let longer = trial(&mut *self.slots, beta * 1.1)?;
+                let next = [beta * 1.1 * 1.1, beta * 1.1 * 1.1 * 1.1];
+                let longer = trial(&mut *self.slots, beta * 1.1, next)?;
                 // Not so for NaN either, when β has left the range of numbers.
                 let improves = longer.0 < best.0;
                 if !improves {
@@ -208,10 +225,9 @@ impl State for OnpState<'_> {
                 best = longer;
             }
         } else {
-            let shrink = if self.lost { 10.0 } else { 1.1 };
             while beta * length >= SHORTEST && beta > f64::MIN_POSITIVE {
                 beta /= shrink;
-                best = trial(&mut *self.slots, beta)?;
+                best = trial(&mut *self.slots, beta, [beta / shrink, beta / shrink / shrink])?;
                 if best.0 < now {
                     found = true;
                     break;

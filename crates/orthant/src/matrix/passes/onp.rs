@@ -263,7 +263,7 @@ impl Pass for Trial {
 
     fn cost(&self, shape: &Shape) -> usize {
         // As quick as dense points.
-        shape.points.saturating_mul(self.trials[0].1.data.len()) / 2
+        shape.points.saturating_mul(self.trials.len() * self.trials[0].1.data.len()) / 2
     }
 
     fn strip(&self, _: &mut Strip, arrays: &mut [ArrayMut], negative2: &mut Sum) -> Result<()> {
