@@ -425,6 +425,23 @@ def test_results_are_there_when_the_client_is_gone(two):
         np.testing.assert_array_equal(again.predict(blocks(X, 200)).compute(), one.predict(X))
 
 
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_arrays_that_lie_anywhere_in_memory_are_taken_on_one_machine_too(kind):
+    """As they come from workers."""
+
+    def astray(array):
+        there = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
+        there[...] = array
+        assert not there.flags.aligned
+        return there
+
+    data = kinds()[kind]
+    moved = astray(data) if kind == "dense" else data.copy()
+    if kind == "sparse":
+        moved.data, moved.indices = astray(data.data), astray(data.indices)
+    assert_same(*(orthant.ONMF(4, method="em-onmf").fit(x) for x in (data, moved)))
+
+
 def test_an_asynchronous_client_is_refused(two):
     async def fitted():
         async with Client(two.scheduler.address, asynchronous=True, set_as_default=False) as client:

@@ -128,7 +128,9 @@ def parts(points: Any) -> Any:
     if isinstance(points, OnDisk):
         return points.where
     if not sp.issparse(points):
-        return points
+        return aligned(points) if isinstance(points, np.ndarray) and not points.flags.aligned else points
+    if not all(array.flags.aligned for array in (points.data, points.indices, points.indptr)):
+        points = aligned(points)
     if not points.has_canonical_format:
         points = points.copy()
         points.sum_duplicates()
@@ -136,6 +138,14 @@ def parts(points: Any) -> Any:
     if indptr.dtype != indices.dtype:
         indptr = indptr.astype(indices.dtype)
     return (indptr, indices, points.data, points.shape[1])
+
+
+def aligned(array: Any) -> Any:
+    """What came from another process may lie anywhere in memory."""
+    if sp.issparse(array):
+        arrays = tuple(map(aligned, (array.data, array.indices, array.indptr)))
+        return sp.csr_matrix(arrays, shape=array.shape)
+    return np.require(array, requirements=["C", "A"])
 
 
 def joined(made: Any) -> Any:

@@ -13,11 +13,12 @@ from distributed import default_client
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _base, _onmf, _orthant, _spherical_k_means
+from .._inputs import aligned
 from .._typing import Labels, MatrixLike, Real
 from .._typing import Path as PathLike
 from ._chunks import Chunks, Folder, blocks_of, chunked, is_path, opened
 from ._transport import Transport, brought
-from ._worker import aligned, matrix
+from ._worker import matrix
 
 #: Of a worker's memory limit, what blocks may take: from seven tenths on Dask writes to disk, from eight it pauses.
 _SHARE = 0.6

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from distributed import WorkerPlugin, get_worker
 
 from .. import _orthant
-from .._inputs import parts
+from .._inputs import aligned, parts
 
 _NAME = "orthant"
 _lock = threading.Lock()
@@ -128,11 +128,3 @@ def assembled(pieces: list[Any], like: dict[str, Any]) -> Any:
     else:
         rows = found[0] if len(found) == 1 else np.concatenate(found)
     return aligned(rows.astype(dtype, copy=False))
-
-
-def aligned(array: Any) -> Any:
-    """What came from another process may lie anywhere in memory."""
-    if sp.issparse(array):
-        arrays = tuple(map(aligned, (array.data, array.indices, array.indptr)))
-        return sp.csr_matrix(arrays, shape=array.shape)
-    return np.require(array, requirements=["C", "A"])
