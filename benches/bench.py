@@ -355,31 +355,38 @@ def reading(bench):
 
 
 def dask(bench):
-    """A round on 2, 8 and 16 workers; an iteration on 2 workers of one thread beside one process with 2 threads."""
+    """A round on 2 to 16 workers; an iteration on 2 workers of one thread beside one process with 2 threads."""
     if not bench.wanted("dask"):
         return
-    for workers in (2, 8, 16):
+    for workers in (2, 4, 8, 16):
         with clusters.cluster(workers) as client:
-            empty = clusters.round_seconds(client)
-            full = clusters.round_seconds(client, size=1 << 20, rounds=20)
+            empty, full = clusters.round_seconds(client)
         both = {"nothing": {"seconds": empty}, "1 MiB to each": {"seconds": full}}
         bench.add(f"a round with nothing to do, Dask, {workers} workers", "1 MiB to each", both, full / empty)
-    kinds = {"dense": clusters.dense(), "sparse": clusters.sparse()}
-    for kind, X in kinds.items():
+    for kind, make in (("dense", clusters.dense), ("sparse", clusters.sparse)):
         with clusters.cluster(2) as client:
-            X = X.persist()
+            X = make().persist()
+            whole = clusters.whole(X)
             for method in ("em-onmf", "onp-mf"):
-                seconds, many = clusters.iteration_on_cluster(client, X, method)
-                whole = clusters.whole(X)
-                alone, one = clusters.iteration_in_one_process(whole, method)
-                assert one.relative_error_ == many.relative_error_
-                both = {"Dask, 2 workers": {"seconds": seconds}, "one process, 2 threads": {"seconds": alone}}
-                what = f"{method}, an iteration on Dask, {kind}, {whole.shape[0]} x {whole.shape[1]}, k = {clusters.K}"
-                bench.add(what, "one process, 2 threads", both, seconds / alone, target=1.25, most=True)
+                def many():
+                    return clusters.iteration_on_cluster(client, X, method)
+
+                def one():
+                    return clusters.iteration_in_one_process(whole, method)
+
+                sides = {"Dask, 2 workers": many, "one process, 2 threads": one}
                 if kind == "dense" and method == "em-onmf":
-                    theirs = clusters.iteration_of_dask_ml(X)
-                    both = {"Orthant": {"seconds": seconds}, "dask-ml": {"seconds": theirs}}
-                    bench.add(what, "dask-ml KMeans, same cluster", both, theirs / seconds, target=5)
+                    sides["dask-ml"] = lambda: clusters.iteration_of_dask_ml(X)
+                measured = alternate(sides, bench.repetitions(3))
+                ours, alone = (measured[name] for name in ("Dask, 2 workers", "one process, 2 threads"))
+                assert ours.quality == alone.quality, "the results differ"
+                what = f"{method}, an iteration on Dask, {kind}, {whole.shape[0]} x {whole.shape[1]}, k = {clusters.K}"
+                both = {name: {"seconds": measured[name].median} for name in list(sides)[:2]}
+                bench.add(what, "one process, 2 threads", both, ours.median / alone.median, target=1.25, most=True)
+                if "dask-ml" in sides:
+                    theirs = measured["dask-ml"].median
+                    both = {"Orthant": {"seconds": ours.median}, "dask-ml": {"seconds": theirs}}
+                    bench.add(what, "dask-ml KMeans, same cluster", both, theirs / ours.median, target=5)
 
 
 GROUPS = (texts, scene, faces, onp, floors, sparse_pass, growth, memory, reading, disk.disk, dask)
@@ -389,6 +396,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one repetition of each")
     parser.add_argument("--only", help="rows whose group has this word; nothing is recorded")
+    parser.add_argument("--record", action="store_true", help="records the rows of --only too, under its name")
     options = parser.parse_args()
     folder = data.where(os.environ.get("ORTHANT_DATA", ""))
     if folder is None:
@@ -398,8 +406,8 @@ def main():
     for group in GROUPS:
         group(bench)
     seconds = time.time() - begun
-    if not options.only:
-        path = record.write(ROOT, bench.rows, options.quick, seconds)
+    if options.record or not options.only:
+        path = record.write(ROOT, bench.rows, options.quick, seconds, options.only)
         print(f"written: {path.relative_to(ROOT)}")
     missed = [row.work for row in bench.rows if not row.met]
     print(f"{len(bench.rows)} rows in {seconds:.0f} s, {len(missed)} short of their target")

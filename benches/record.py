@@ -6,7 +6,7 @@ import subprocess
 from datetime import date
 from importlib.metadata import version
 
-PEERS = ("numpy", "scipy", "scikit-learn", "opnmf", "faiss-cpu", "fast_matrix_market")
+PEERS = ("numpy", "scipy", "scikit-learn", "opnmf", "faiss-cpu", "fast_matrix_market", "distributed", "dask-ml")
 
 
 def machine():
@@ -92,7 +92,7 @@ def into_documents(root, facts, rows, path):
     page.write_text(head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.split(END, 1)[1])
 
 
-def write(root, rows, quick, seconds):
+def write(root, rows, quick, seconds, only):
     commit = subprocess.check_output(["git", "rev-parse", "--short=10", "HEAD"], cwd=root, text=True).strip()
     changed = subprocess.check_output(["git", "status", "--porcelain", "crates"], cwd=root, text=True).strip()
     day = date.today().isoformat()
@@ -106,7 +106,8 @@ def write(root, rows, quick, seconds):
         "seconds": round(seconds),
         "load": load,
     }
-    path = root / "benches" / "records" / f"{day}-{commit}{'-quick' if quick else ''}.md"
+    of = f"-{only}" if only else ""
+    path = root / "benches" / "records" / f"{day}-{commit}{of}{'-quick' if quick else ''}.md"
     versions = ", ".join(f"{name} {number}" for name, number in facts["versions"].items())
     text = [
         f"# {day}",
@@ -127,6 +128,6 @@ def write(root, rows, quick, seconds):
         for r in rows
     ]
     path.with_suffix(".json").write_text(json.dumps({**facts, "rows": plain}, indent=1, default=float) + "\n")
-    if not quick:
+    if not (quick or only):
         into_documents(root, facts, rows, path)
     return path
