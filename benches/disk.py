@@ -163,7 +163,8 @@ def sparse(bench, folder):
         # Not sorted: blocks of points in a random order, entries of a block shuffled.
         for block in rng.permutation(np.arange(0, points, 1000)):
             rows = np.repeat(np.arange(block, min(block + 1000, points)), each)
-            first = rng.integers(features, size=len(rows) // each)
+            # Twenty topics, whose points share most of their features: without them there would be nothing to find.
+            first = rng.integers(20, size=len(rows) // each) * 1500 + rng.integers(200, size=len(rows) // each)
             columns = (np.repeat(first, each) + np.tile(np.arange(each) * 17, len(rows) // each)) % features
             order = rng.permutation(len(rows))
             lines = np.column_stack([rows[order] + 1, columns[order] + 1, rng.integers(1, 9, len(rows))])
