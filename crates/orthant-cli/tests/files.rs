@@ -189,7 +189,7 @@ fn entries_that_are_missing_have_no_say_and_new_points_may_have_gaps_too() {
         table.push_str(&(fields.join(",") + "\n"));
     }
     std::fs::write(folder.join("gaps.csv"), table).unwrap();
-    for method in ["best", "kl-onmf", "spherical-k-means"] {
+    for method in ["auto", "best", "kl-onmf", "spherical-k-means"] {
         succeed(
             folder,
             &format!("cluster gaps.csv -k 2 -a {method} --runs 10 --missing ignore --out found --force -q"),

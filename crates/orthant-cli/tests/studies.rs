@@ -93,15 +93,12 @@ fn the_data_choose_the_model_and_the_result_says_why() {
     );
     succeed(folder.path(), next.strip_prefix("orthant ").unwrap());
     // Asked for a method, or for what only methods of ONMF know, nothing is chosen.
-    for asked in ["--algorithm best", "--polish em", "--start residual", "--missing ignore"] {
+    for asked in ["--algorithm best", "--polish em", "--start residual"] {
         let found = object(folder.path(), &format!("cluster set.npy -k 6 --json -q {asked}"));
         assert_eq!((found["chosen"].is_null(), &found["algorithm"]), (true, &"best".into()), "{asked}");
     }
     let (_, told) = texts(&run(folder.path(), "cluster set.npy -k 6 --algorithm auto --polish em"));
-    assert!(
-        told.contains("auto takes no --start, --polish or --missing ignore") && told.lines().count() == 1,
-        "{told}"
-    );
+    assert!(told.contains("auto takes no --start or --polish") && told.lines().count() == 1, "{told}");
     let ten = object(folder.path(), "cluster set.npy -k 6 --json -q --algorithm em-onmf");
     assert_eq!(ten["runs"].as_array().unwrap().len(), 10);
 }

@@ -94,6 +94,12 @@ impl Gaps {
         self.entries.len()
     }
 
+    /// Fills them in by the mean of every feature, as strong as what was observed of the point.
+    pub fn guess(&self, points: &mut Matrix, rule: Rule) {
+        let means = means(points);
+        self.complete(points, &means, rule);
+    }
+
     /// Fills them in by the centroid that leaves least of what was observed; how much they changed, relative to them all.
     pub fn complete(&self, points: &mut Matrix, centroids: &Mat, rule: Rule) -> f64 {
         let size = largest(points);
@@ -190,9 +196,7 @@ pub fn cluster_observed(
     saved: Option<Checkpoint>,
     observer: &mut dyn Observer,
 ) -> Result<Observed> {
-    let rule = job.aim().rule;
-    let guess = means(points);
-    gaps.complete(points, &guess, rule);
+    gaps.guess(points, job.aim().rule);
     let held = weights.map(<[f64]>::to_vec);
     let mut outcome = {
         let data = open(&*points, held.clone())?;

@@ -92,7 +92,7 @@ pub struct ClusterArgs {
     #[arg(short, alias = "k", value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
     pub k: usize,
     /// The method, see 'orthant methods'; auto lets the data choose between the models of ONMF, KL-ONMF, spherical and
-    /// plain k-means [default: auto; best with --start, --polish or --missing ignore]
+    /// plain k-means [default: auto; best with --start or --polish]
     #[arg(short, long, value_name = "NAME", help_heading = "Method")]
     pub algorithm: Option<String>,
     /// random, residual, svd, nndsvd, labels:FILE or centroids:FILE [default: the method's usual one]

@@ -10,8 +10,8 @@ use orthant::checkpoint::Checkpoint;
 use orthant::findings::Findings;
 use orthant::finish::Solution;
 use orthant::image::{ImageShape, Scan};
-use orthant::matrix::rule::Measure;
-use orthant::matrix::{Data, Mat};
+use orthant::matrix::rule::{Measure, Power};
+use orthant::matrix::{Data, Mat, Matrix, open};
 use orthant::observed::{Gaps, cluster_observed};
 use orthant::pipeline::{DEFAULT_METHOD, resume};
 use orthant::recipe::Missing;
@@ -54,7 +54,12 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     let mut watch = Watch::new(args.work.quiet);
     let chosen = match is_auto(args) {
         true => {
-            let chosen = auto::choose(&*input.open()?, args.k, args.seed, &mut watch);
+            let guessed = guessed(&input).map_err(|error| input.located(error))?;
+            let data = match &guessed {
+                Some(points) => open(points, input.weights.clone())?,
+                None => input.open()?,
+            };
+            let chosen = auto::choose(&*data, args.k, args.seed, &mut watch);
             Some(chosen.map_err(|error| input.located(error))?)
         }
         false => None,
@@ -135,6 +140,18 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     Ok(())
 }
 
+/// Points to choose a model by, where entries are missing and may be.
+fn guessed(input: &Input) -> orthant::Result<Option<Matrix>> {
+    let (Missing::Ignore, Points::Held(points)) = (input.learned.missing, &input.points) else {
+        return Ok(None);
+    };
+    Ok(Gaps::of(points)?.map(|gaps| {
+        let mut points = points.clone();
+        gaps.guess(&mut points, Power.into());
+        points
+    }))
+}
+
 /// The outcome where entries are missing and may be: what was observed is clustered, and the points are completed.
 fn observed(
     input: &mut Input,
@@ -171,9 +188,9 @@ fn check_checkpoint(path: &Path, resumed: Option<&Path>) -> Result<()> {
     Ok(read::settle(folder)?)
 }
 
-/// Whether something was said that presumes a method: its start, what follows it, or that it fills in what is missing.
+/// Whether something was said that presumes a method: its start, or what follows it.
 fn is_of_a_method(args: &ClusterArgs) -> bool {
-    args.start.is_some() || args.polish.is_some() || args.data.missing == Missing::Ignore
+    args.start.is_some() || args.polish.is_some()
 }
 
 /// Whether the model is chosen by the data: asked for, or nothing was said that only some methods know.
@@ -194,9 +211,7 @@ fn choice(task: &Task) -> Option<(String, Value)> {
 fn job(args: &ClusterArgs) -> Result<Job> {
     let named = args.algorithm.as_deref().filter(|name| *name != AUTO);
     if let (Some(AUTO), true) = (args.algorithm.as_deref(), is_of_a_method(args)) {
-        bail!(
-            "--algorithm: auto takes no --start, --polish or --missing ignore: name a method, see 'orthant methods'"
-        );
+        bail!("--algorithm: auto takes no --start or --polish: name a method, see 'orthant methods'");
     }
     let name = named.unwrap_or(DEFAULT_METHOD);
     let job = Job {
