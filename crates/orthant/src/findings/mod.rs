@@ -106,11 +106,12 @@ impl Findings {
         }
         let shown = solution.sizes.len().min(SHOWN_CLUSTERS);
         let sums = profiles(data, &solution.labels, solution.sizes.len())?;
+        let totals = totals(&sums);
         let mut clusters = vec![];
         for i in 0..shown {
             clusters.push(Cluster {
                 top: top(&solution.directions, i),
-                markers: markers(&sums, i),
+                markers: markers(&sums, &totals, i),
                 typical: typical(data, solution, i)?,
             });
         }
@@ -127,7 +128,7 @@ impl Findings {
             corners,
             places,
             standings: stood.points,
-            profiles: shares(sums),
+            profiles: shares(sums, &totals),
             scene: None,
             points: HashMap::new(),
         })
@@ -179,7 +180,8 @@ fn top(directions: &Mat, i: usize) -> Vec<(usize, f64)> {
 /// What sets the clusters of any labels apart: a pass over the data.
 pub fn distinctive(data: &dyn Data, labels: &[i32], k: usize) -> Result<Vec<Vec<Marker>>> {
     let sums = profiles(data, labels, k)?;
-    Ok((0..k).map(|i| markers(&sums, i)).collect())
+    let totals = totals(&sums);
+    Ok((0..k).map(|i| markers(&sums, &totals, i)).collect())
 }
 
 /// What the points of each cluster sum up to, every point of norm 1: features × k. Negative sums are none.
@@ -190,10 +192,17 @@ fn profiles(data: &dyn Data, labels: &[i32], k: usize) -> Result<Mat> {
     Ok(slots.sweep(&pass)?.1.map(|x| x.max(0.0)))
 }
 
+/// What the features of each cluster sum up to.
+fn totals(profiles: &Mat) -> Vec<f64> {
+    let mut totals = vec![0.0; profiles.cols];
+    for feature in 0..profiles.rows {
+        totals.iter_mut().zip(profiles.row(feature)).for_each(|(total, x)| *total += x);
+    }
+    totals
+}
+
 /// What sets cluster i apart from all the others taken together.
-fn markers(profiles: &Mat, i: usize) -> Vec<Marker> {
-    let totals: Vec<f64> =
-        (0..profiles.cols).map(|c| (0..profiles.rows).map(|f| profiles[(f, c)]).sum()).collect();
+fn markers(profiles: &Mat, totals: &[f64], i: usize) -> Vec<Marker> {
     let (own, others) = (totals[i], totals.iter().sum::<f64>() - totals[i]);
     let of = |feature: usize| {
         let sum: f64 = profiles.row(feature).iter().enumerate().filter(|(c, _)| *c != i).map(|x| x.1).sum();
@@ -215,12 +224,15 @@ fn typical(data: &dyn Data, solution: &Solution, i: usize) -> Result<Vec<(usize,
     // A few at a time: points are gathered whole, however sparse they are.
     for some in strongest.chunks(16) {
         let points = data.gather(&some.iter().map(|x| x.0).collect::<Vec<_>>())?;
-        for (c, &(j, _)) in some.iter().enumerate() {
-            let (mut dot, mut norm2) = (0.0, 0.0);
-            for f in 0..points.rows {
-                dot += points[(f, c)] * solution.directions[(f, i)];
-                norm2 += points[(f, c)] * points[(f, c)];
+        let mut sums = vec![(0.0, 0.0); some.len()];
+        for f in 0..points.rows {
+            let direction = solution.directions[(f, i)];
+            for ((dot, norm2), x) in sums.iter_mut().zip(points.row(f)) {
+                *dot += x * direction;
+                *norm2 += x * x;
             }
+        }
+        for (&(j, _), (dot, norm2)) in some.iter().zip(sums) {
             cosines.push((j, if norm2 > 0.0 { (dot / norm2.sqrt()).min(1.0) } else { 0.0 }));
         }
     }
@@ -228,9 +240,8 @@ fn typical(data: &dyn Data, solution: &Solution, i: usize) -> Result<Vec<(usize,
 }
 
 /// Every column divided by its sum.
-fn shares(mut sums: Mat) -> Mat {
-    let totals = (0..sums.cols).map(|c| (0..sums.rows).map(|f| sums[(f, c)]).sum::<f64>());
-    let factors: Vec<f64> = totals.map(|total| if total > 0.0 { 1.0 / total } else { 0.0 }).collect();
+fn shares(mut sums: Mat, totals: &[f64]) -> Mat {
+    let factors: Vec<f64> = totals.iter().map(|&total| if total > 0.0 { 1.0 / total } else { 0.0 }).collect();
     sums.scale_columns(&factors);
     sums
 }
