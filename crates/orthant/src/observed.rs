@@ -19,7 +19,7 @@ use crate::matrix::kernels::Real;
 use crate::matrix::{Facts, Mat, Matrix, Rule, open};
 use crate::outcome::Outcome;
 use crate::pipeline::{cluster, resume};
-use crate::run::{Event, Go, Observer, Stop, StopAsked};
+use crate::run::{Observer, Stop, Unsaved};
 use crate::start::Start;
 
 /// More rounds than this are not made. The change from round to round shrinks by about the share of entries that is missing.
@@ -214,6 +214,7 @@ pub fn cluster_observed(
         let next =
             Job { method: goes_on, values: values.clone(), start, runs: 1, polish: vec![], ..job.clone() };
         let data = open(&*points, held.clone())?;
+        // Rounds follow from the first clustering, which is what is saved.
         let before = std::mem::replace(&mut outcome, cluster(&*data, &next, &mut Unsaved(&mut *observer))?);
         rounds += 1;
         if changed <= SETTLED && before.solution.labels == outcome.solution.labels {
@@ -232,16 +233,4 @@ fn cut_short(outcome: &Outcome) -> bool {
 fn lloyd(method: &'static Method) -> &'static Method {
     let same = |m: &&Method| m.batched && m.rule.name == method.rule.name;
     METHODS.iter().find(same).expect("every rule has one")
-}
-
-/// Rounds are not saved: they follow from the first clustering, which is.
-struct Unsaved<'a>(&'a mut dyn Observer);
-
-impl Observer for Unsaved<'_> {
-    fn iteration(&mut self, event: &Event) -> Go {
-        self.0.iteration(event)
-    }
-    fn stop_asked(&self) -> Option<StopAsked> {
-        self.0.stop_asked()
-    }
 }

@@ -33,7 +33,19 @@ pub(crate) fn fit(
     let mut state = algorithm.begin(&problem, &Start::Residual, &streams)?;
     let limit = algorithm.max_iterations(&Start::Residual);
     let traces = step(&mut *state, runs, &problem, method, title, limit, observer)?;
-    let mut best: Option<(f64, Conclusion)> = None;
+    let (_, reached) = best_of(&mut *state, &traces, method, None)?.expect("there is at least one run");
+    let mut slots = data.slots()?;
+    let (solution, _) = finish(&problem, &mut *slots, &reached.labels, &reached.directions, method.rule)?;
+    Ok(Fit { solution, cancelled: traces.iter().any(cancelled) })
+}
+
+/// The best of the runs that were stepped, and of one that was found before, with its objective.
+pub(crate) fn best_of(
+    state: &mut dyn State,
+    traces: &[Trace],
+    method: &Method,
+    mut best: Option<(f64, Conclusion)>,
+) -> Result<Option<(f64, Conclusion)>> {
     for (run, trace) in traces.iter().enumerate() {
         let conclusion = state.conclude(run)?;
         let last = trace.history.last().map_or(f64::NAN, |p| p.objective);
@@ -42,10 +54,7 @@ pub(crate) fn fit(
             best = Some((objective, conclusion));
         }
     }
-    let (_, reached) = best.expect("there is at least one run");
-    let mut slots = data.slots()?;
-    let (solution, _) = finish(&problem, &mut *slots, &reached.labels, &reached.directions, method.rule)?;
-    Ok(Fit { solution, cancelled: traces.iter().any(cancelled) })
+    Ok(best)
 }
 
 /// Steps a batch to its end.

@@ -8,7 +8,7 @@ use crate::finish::{Solution, finish};
 use crate::matrix::Data;
 use crate::matrix::passes::Residual;
 use crate::prepare::Problem;
-use crate::resample::{cancelled, step};
+use crate::resample::{best_of, cancelled, step};
 use crate::run::{Conclusion, Observer};
 use crate::start::{Start, Stream};
 
@@ -39,15 +39,8 @@ pub(super) fn path(
             let mut state = algorithm.begin(&problem, &start, &streams)?;
             let limit = algorithm.max_iterations(&start);
             let traces = step(&mut *state, runs, &problem, method, &title, limit, observer)?;
-            for (run, trace) in traces.iter().enumerate() {
-                let conclusion = state.conclude(run)?;
-                let last = trace.history.last().map_or(f64::NAN, |p| p.objective);
-                let objective = conclusion.objective.unwrap_or(last);
-                if best.as_ref().is_none_or(|b| method.better(objective, b.0)) {
-                    best = Some((objective, conclusion));
-                }
-                stopped |= cancelled(trace);
-            }
+            best = best_of(&mut *state, &traces, method, best)?;
+            stopped |= traces.iter().any(cancelled);
         }
         let (_, reached) = best.expect("there is at least one run");
         let mut slots = data.slots()?;
