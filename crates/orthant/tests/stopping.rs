@@ -62,6 +62,38 @@ fn every_method_ends_with_what_it_has() {
     }
 }
 
+/// Stops after some iterations of all runs together, and knows how far each had come.
+struct Overseer {
+    left: usize,
+    last: std::collections::BTreeMap<usize, f64>,
+}
+
+impl Observer for Overseer {
+    fn iteration(&mut self, event: &Event) -> Go {
+        self.last.insert(event.run, event.progress.objective);
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 { Go::Stop } else { Go::On }
+    }
+}
+
+#[test]
+fn of_runs_that_are_cut_short_only_the_furthest_is_concluded() {
+    for kind in ["dense f64", "sparse f64"] {
+        let data = open_kind(kind, &clustered(300, 40, 6, 3), 40, None);
+        for name in ["em-onmf", "k-means", "kl-onmf"] {
+            let mut observer = Overseer { left: 12, last: Default::default() };
+            let job = Job { runs: 6, seed: 2, ..Job::new(name, 6).unwrap() };
+            let outcome = cluster(&*data, &job, &mut observer).unwrap();
+            let cut: Vec<_> = outcome.runs.iter().filter(|run| run.stop() == Stop::Cancelled).collect();
+            assert!(cut.len() == 1 && observer.last.len() > 1, "{name} on {kind}: {} runs", cut.len());
+            let furthest = observer.last.values().copied().fold(f64::INFINITY, f64::min);
+            let reached = outcome.runs.iter().filter_map(|run| run.stages[0].history.last());
+            let reached = reached.map(|p| p.objective).fold(f64::INFINITY, f64::min);
+            assert_eq!(reached, furthest, "{name} on {kind}");
+        }
+    }
+}
+
 #[test]
 fn the_start_of_kl_onmf_asks_after_each_of_its_passes() {
     let data = wide();
