@@ -322,9 +322,11 @@ impl Batch<'_> {
         // Who stops the work waits for it: of the runs that were cut short only the furthest comes to a conclusion.
         let last = |run: usize| traces[run].history.last().map_or(f64::NAN, |p| p.objective);
         let cut_short = |run: usize| traces[run].stop.is_some_and(unfinished);
-        let furthest = kept.iter().copied().filter(|&run| cut_short(run)).reduce(|best, run| {
-            if job.method.better(last(run), last(best)) { run } else { best }
-        });
+        let furthest = kept
+            .iter()
+            .copied()
+            .filter(|&run| cut_short(run))
+            .reduce(|best, run| if job.method.better(last(run), last(best)) { run } else { best });
         kept.retain(|&run| !cut_short(run) || Some(run) == furthest);
         let conclusions = kept.iter().map(|&run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
         let traces = kept.into_iter().map(|run| std::mem::take(&mut traces[run])).collect::<Vec<_>>();

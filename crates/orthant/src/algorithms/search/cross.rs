@@ -8,7 +8,7 @@ use super::super::lloyd::Model;
 use super::{Candidate, is_apart};
 use crate::error::Result;
 use crate::matrix::passes::{Information, Replace, Settle, Unsettle};
-use crate::matrix::{Mat, threads};
+use crate::matrix::{Mat, Rule, threads};
 use crate::prepare::Problem;
 use crate::random::{below, uniform};
 use crate::start::Stream;
@@ -82,7 +82,7 @@ fn exchange<M: Model>(model: &M, problem: &Problem, u: &mut Mat, generator: &mut
     slots.tell(&Unsettle { rule })?;
     slots.tell(&Settle::new(u.clone(), rule))?;
     let Some(point) = left(&mut *slots, &[uniform(generator)])?[0] else { return Ok(()) };
-    let candidate = rule.scored(rule.of_points(problem.data.gather(&[point])?));
+    let candidate = rule.scored(halfway(rule, u, problem.data.gather(&[point])?));
     let out = if uniform(generator) < 0.5 {
         below(generator, u.cols)
     } else {
@@ -91,6 +91,21 @@ fn exchange<M: Model>(model: &M, problem: &Problem, u: &mut Mat, generator: &mut
     };
     u.set_column(out, &candidate.data);
     Ok(())
+}
+
+/// A point as a centroid. One text has few of the words of its kind, and as a distribution hardly a point but itself would
+/// come to it: so under the divergence it is halfway from the point to its present centroid.
+fn halfway(rule: Rule, u: &Mat, point: Mat) -> Mat {
+    if !rule.information {
+        return rule.of_points(point);
+    }
+    let scores: Vec<f64> =
+        (0..u.cols).map(|i| (0..u.rows).map(|f| point[(f, 0)] * u[(f, i)]).sum()).collect();
+    let own = (1..u.cols).fold(0, |best, i| if scores[i] > scores[best] { i } else { best });
+    let present = rule.unscored(u.columns(own..own + 1));
+    let mut new = rule.of_points(point);
+    new.data.iter_mut().zip(&present.data).for_each(|(x, present)| *x = 0.5 * (*x + present));
+    new
 }
 
 #[cfg(test)]

@@ -16,6 +16,24 @@ impl Kl {
     pub(crate) const USUAL: Self = Kl { smoothing: 0.1 };
 }
 
+impl Kl {
+    /// Distributions over so many features.
+    fn smoothed(self, mut sums: Mat, used: usize) -> Mat {
+        let (used, width) = (used.max(1), sums.cols.max(1));
+        let mut totals = vec![0.0; sums.cols];
+        for row in sums.data.chunks_exact(width) {
+            totals.iter_mut().zip(row).for_each(|(total, x)| *total += x);
+        }
+        let mean = totals.iter().sum::<f64>() / (used * sums.cols) as f64;
+        let added = if mean > 0.0 { self.smoothing * mean } else { 1.0 };
+        let whole: Vec<f64> = totals.iter().map(|total| total + added * used as f64).collect();
+        for row in sums.data.chunks_exact_mut(width) {
+            row.iter_mut().zip(&whole).for_each(|(x, whole)| *x = (*x + added) / whole);
+        }
+        sums
+    }
+}
+
 impl Default for Kl {
     fn default() -> Self {
         Self::USUAL
@@ -60,21 +78,11 @@ impl Formulas for Kl {
 
     /// Distributions, after `smoothing` times the mean entry of the sums was added to all; a zero column becomes uniform.
     /// As the mean is over all clusters, small ones are smoothed more than large ones.
-    fn centroids(self, mut sums: Mat, _weight: &[f64]) -> Mat {
-        let mut totals = vec![0.0; sums.cols];
+    fn centroids(self, sums: Mat, _weight: &[f64]) -> Mat {
         // A feature that no point has is none: it must not change the mean.
-        let mut used = 0;
-        for row in sums.data.chunks_exact(sums.cols.max(1)) {
-            totals.iter_mut().zip(row).for_each(|(total, x)| *total += x);
-            used += usize::from(row.iter().any(|x| *x > 0.0));
-        }
-        let mean = totals.iter().sum::<f64>() / (used.max(1) * sums.cols) as f64;
-        let added = if mean > 0.0 { self.smoothing * mean } else { 1.0 };
-        let whole: Vec<f64> = totals.iter().map(|total| total + added * used.max(1) as f64).collect();
-        for row in sums.data.chunks_exact_mut(sums.cols.max(1)) {
-            row.iter_mut().zip(&whole).for_each(|(x, whole)| *x = (*x + added) / whole);
-        }
-        sums
+        let rows = sums.data.chunks_exact(sums.cols.max(1));
+        let used = rows.filter(|row| row.iter().any(|x| *x > 0.0)).count();
+        self.smoothed(sums, used)
     }
 
     fn of_points(self, mut points: Mat) -> Mat {
@@ -82,7 +90,9 @@ impl Formulas for Kl {
         let totals = (0..points.cols).map(|i| points.column(i).iter().sum::<f64>());
         let inverse: Vec<f64> = totals.map(|total| if total > 0.0 { 1.0 / total } else { 0.0 }).collect();
         points.scale_columns(&inverse);
-        self.centroids(points, &[])
+        // Other points have the features that these lack, which must not become likely by that.
+        let features = points.rows;
+        self.smoothed(points, features)
     }
 
     fn scored(self, mut centroids: Mat) -> Mat {
@@ -114,6 +124,17 @@ impl Formulas for Kl {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn single_points_are_distributions_too() {
+        // Each has a word or two of many: what it lacks must stay unlikely.
+        let points = Mat::from_fn(500, 3, |f, i| if f / 2 == i { (f + 1) as f64 } else { 0.0 });
+        let scored = Kl::default().scored(Kl::default().of_points(points));
+        for i in 0..3 {
+            let sum: f64 = scored.column(i).iter().map(|x| x.exp()).sum();
+            assert!((sum - 1.0).abs() < 1e-12, "column {i} sums to {sum}");
+        }
+    }
 
     #[test]
     fn centroids_are_distributions_and_forbid_nothing() {
