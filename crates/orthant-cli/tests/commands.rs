@@ -66,8 +66,13 @@ fn json_has_exactly_the_keys_that_are_promised() {
 #[test]
 fn a_certificate_says_how_far_from_the_best_the_error_is_at_most() {
     let folder = folder();
-    let plain = object(folder.path(), "cluster set.npy -k 6 --json");
-    let closer = object(folder.path(), "cluster set.npy -k 6 --json --certificate quick");
+    let plain = object(folder.path(), "cluster set.npy -k 6 --json -a best --certificate singular");
+    let closer = object(folder.path(), "cluster set.npy -k 6 --json -a best --certificate quick");
+    // Cheap as it is here, it comes unasked, but not under a model that it says nothing of.
+    let unasked = object(folder.path(), "cluster set.npy -k 6 --json -a best");
+    assert_eq!(unasked["lower_bound"], closer["lower_bound"]);
+    let other = object(folder.path(), "cluster set.npy -k 6 --json -a k-means");
+    assert_eq!(other["bound"], "singular");
     assert_eq!((plain["bound"].as_str(), closer["bound"].as_str()), (Some("singular"), Some("dual")));
     assert_eq!(plain["relative_error"], closer["relative_error"]);
     let number = |of: &Value, key: &str| of[key].as_f64().unwrap();
@@ -79,7 +84,7 @@ fn a_certificate_says_how_far_from_the_best_the_error_is_at_most() {
     assert!(told.contains("% above the best possible") && told.contains("no partition into 6"), "{told}");
     let refused = run(folder.path(), "cluster set.npy -k 6 --certificate slow");
     assert_eq!(refused.status.code(), Some(2));
-    assert!(texts(&refused).1.contains("there are singular, quick, thorough"));
+    assert!(texts(&refused).1.contains("there are auto, singular, quick, thorough"));
 }
 
 #[test]

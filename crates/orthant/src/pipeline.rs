@@ -141,7 +141,10 @@ fn cluster_from(
     let certifying = Instant::now();
     let whole = stopped.is_none() && !problem.was_cut_short();
     let mut saving = Saving { observer, checkpoint: whole.then_some(&checkpoint) };
-    let certificate = certify(&problem, &mut *slots, &solution, &left, job.certificate, &mut saving)?;
+    let iterations: usize = checkpoint.finished.iter().map(Run::iterations).sum();
+    let spent = data.shape().nonzeros as u128 * (job.k * iterations) as u128;
+    let level = job.certificate.after(&problem, aim.rule().onmf, spent);
+    let certificate = certify(&problem, &mut *slots, &solution, &left, level, &mut saving)?;
     check_finite(&solution, &certificate)?;
     let mut finished = checkpoint.finished;
     finished[best].labels = solution.labels.clone();

@@ -122,8 +122,9 @@ pub struct ClusterArgs {
     /// Seed of all random numbers
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true, help_heading = "Method")]
     pub seed: u64,
-    /// Work on the lower bound of the error: singular, quick (seconds) or thorough (up to minutes)
-    #[arg(long, value_name = "LEVEL", default_value = "singular", value_parser = certificate, help_heading = "Method")]
+    /// Work on the lower bound of the error: singular, quick (seconds), thorough (up to minutes), or auto: for ONMF quick
+    /// where that takes about a second or a quarter of the search, else singular
+    #[arg(long, value_name = "LEVEL", default_value = "auto", value_parser = certificate, help_heading = "Method")]
     pub certificate: orthant::certificate::Rigour,
     #[command(flatten)]
     pub values: MethodValues,

@@ -400,6 +400,7 @@ fn lower_bound(job: &Job, outcome: &Outcome) -> String {
     };
     let more = match job.certificate {
         Rigour::Singular => "; --certificate quick may find one",
+        Rigour::Auto => "; --certificate thorough may find one",
         _ => "",
     };
     if certificate.lower_bound > 0.0 {

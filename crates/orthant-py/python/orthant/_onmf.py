@@ -96,9 +96,10 @@ class ONMF(Clustering):
         Seconds after which to end with the best so far. The result then depends on the machine. With
         "best" and "best-kl-onmf" the time is used up unless `effort` is set.
 
-    certificate : {"singular", "quick", "thorough"}, default="singular"
+    certificate : {"auto", "singular", "quick", "thorough"}, default="singular"
         Work on `lower_bound_`: the singular values alone, or a bound that holds for clusters only and is much
-        closer on images, proven in seconds or in up to some minutes.
+        closer on images, proven in seconds or in up to some minutes; with "auto" in seconds where that takes
+        about one, or a quarter of the fit.
 
     cluster : {"samples", "features"}, default="samples"
         What is clustered. With "features" the rows of `components_` are orthonormal parts that do not

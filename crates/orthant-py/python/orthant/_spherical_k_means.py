@@ -42,7 +42,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
     max_iter : int, default=None
         Limit of iterations; None is the method's own, 300.
 
-    certificate : {"singular", "quick", "thorough"}, default="singular"
+    certificate : {"auto", "singular", "quick", "thorough"}, default="singular"
         Work on `lower_bound_`, as in `ONMF`.
 
     weighting : {"tf-idf", "unit", "cpm", "log1p", "variable"}, sequence of them or None, default=None

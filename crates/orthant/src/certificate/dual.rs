@@ -46,7 +46,7 @@ pub(super) fn explained_at_most(
         return None;
     }
     let mut dual = Dual::new(reduced, k)?;
-    let steps = steps.min(MOST_WORK / dual.work()).max(ADAPT.0);
+    let steps = steps.min(MOST_WORK / work(reduced.size(), k)).max(ADAPT.0);
     for step in 1..=steps {
         dual.step();
         if reduced.is_grouped() && (step % SEARCH == 0 || step == steps) {
@@ -63,6 +63,17 @@ pub(super) fn explained_at_most(
         }
     }
     dual.prove()
+}
+
+/// So many eigenpairs are held.
+fn width(k: usize) -> usize {
+    2 * k + 8
+}
+
+/// Multiplications of a step, about.
+pub(super) fn work(size: usize, k: usize) -> usize {
+    let width = width(k).min(size);
+    10 * size * size * width + 30 * width * width * width
 }
 
 struct Dual<'a> {
@@ -90,7 +101,7 @@ struct Dual<'a> {
 impl<'a> Dual<'a> {
     fn new(reduced: &'a Reduced, k: usize) -> Option<Self> {
         let size = reduced.size();
-        let mut leading = Subspace::new(size, 2 * k + 8);
+        let mut leading = Subspace::new(size, width(k));
         let plain = reduced.gram_at(f64::INFINITY)?;
         leading.meet(&plain);
         for _ in 0..4 {
@@ -124,12 +135,6 @@ impl<'a> Dual<'a> {
             change: 1.0,
             residual: 1.0,
         })
-    }
-
-    /// Multiplications of a step, about.
-    fn work(&self) -> usize {
-        let (size, width) = (self.reduced.size(), self.leading.values.len());
-        10 * size * size * width + 30 * width * width * width
     }
 
     fn step(&mut self) {

@@ -7,6 +7,8 @@ use crate::start::residual::left;
 
 /// Passes that improve the groups' directions.
 const ROUNDS: usize = 4;
+/// Passes that score points against all groups, or nearly all.
+pub(super) const PASSES: u128 = ROUNDS as u128 + 3;
 
 /// Writes groups into the labels of run 0, and returns their directions, features × groups. No two points of
 /// different `clusters` share a group.

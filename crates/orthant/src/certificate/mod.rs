@@ -26,6 +26,8 @@ use reduced::Reduced;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Rigour {
+    /// [`Rigour::Quick`] for ONMF where that takes a second or a quarter of the search, else [`Rigour::Singular`].
+    Auto,
     /// The singular values alone.
     #[default]
     Singular,
@@ -37,6 +39,7 @@ pub enum Rigour {
 
 /// Their names, in order, with what they do.
 pub const RIGOURS: &[(&str, &str)] = &[
+    ("auto", "for ONMF quick where that takes about a second, or a quarter of the search; else singular"),
     (
         "singular",
         "the bound of the singular values, which holds for any factors of rank k: cheap, loose on images",
@@ -48,7 +51,7 @@ pub const RIGOURS: &[(&str, &str)] = &[
 impl Rigour {
     /// A level by its name.
     pub fn named(name: &str) -> Result<Rigour> {
-        let levels = [Rigour::Singular, Rigour::Quick, Rigour::Thorough];
+        let levels = [Rigour::Auto, Rigour::Singular, Rigour::Quick, Rigour::Thorough];
         let found = levels.into_iter().find(|level| level.name() == name);
         found.ok_or_else(|| {
             let known: Vec<&str> = RIGOURS.iter().map(|l| l.0).collect();
@@ -62,16 +65,44 @@ impl Rigour {
         RIGOURS[self as usize].0
     }
 
+    /// What it comes to after a search of so many multiplications. They are counted, not timed: the same everywhere.
+    pub(crate) fn after(self, problem: &Problem, onmf: bool, spent: u128) -> Rigour {
+        if self != Rigour::Auto {
+            return self;
+        }
+        let cheap = |work: u128| onmf && work <= LITTLE.max(spent / 4);
+        if Rigour::Quick.work(problem).is_some_and(cheap) { Rigour::Quick } else { Rigour::Singular }
+    }
+
+    /// Multiplications of the dual bound, about; none where the data are too large for it.
+    fn work(self, problem: &Problem) -> Option<u128> {
+        let (limits, shape) = (self.limits(), problem.data.shape());
+        let [points, features, nonzeros] =
+            [shape.points, shape.features, shape.nonzeros].map(|count| count as u128);
+        let (size, before) = if shape.points <= limits.points {
+            (shape.points, nonzeros * points)
+        } else if shape.features <= limits.features {
+            let groups = limits.groups.max(4 * problem.k);
+            (groups, nonzeros * groups as u128 * groups::PASSES + points * features * features)
+        } else {
+            return None;
+        };
+        Some(before + limits.steps as u128 * dual::work(size, problem.k) as u128)
+    }
+
     /// Most points (or groups of points) and steps of the dual bound, and most features where points are grouped.
     /// A matrix of points × points takes 8 bytes an entry, and four of them are held.
     fn limits(self) -> Limits {
         match self {
-            Rigour::Singular => Limits { points: 0, groups: 0, features: 0, steps: 0 },
+            Rigour::Auto | Rigour::Singular => Limits { points: 0, groups: 0, features: 0, steps: 0 },
             Rigour::Quick => Limits { points: 1000, groups: 400, features: 1000, steps: 60 },
             Rigour::Thorough => Limits { points: 3000, groups: 1600, features: 2000, steps: 300 },
         }
     }
 }
+
+/// Multiplications that take about a second.
+const LITTLE: u128 = 20_000_000_000;
 
 struct Limits {
     points: usize,
@@ -181,7 +212,7 @@ pub fn certify(
     let allowance = rounding(problem) + singular_rounding(problem);
     let mut bound2 = (1.0 - share(best) - allowance).max(0.0);
     let mut bound = Bound::Singular;
-    if level != Rigour::Singular && facts.norm2 > 0.0 {
+    if level.limits().steps > 0 && facts.norm2 > 0.0 {
         let watch = &mut |iteration: usize, most: usize, seems: f64| {
             // What is shown is the bound as it seems to be: proven is what it ends with.
             let objective = facts.norm2 * seems.max(0.0);

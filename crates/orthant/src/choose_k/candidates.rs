@@ -39,6 +39,8 @@ const FALL: f64 = 5.0;
 const NARROW: usize = 12;
 /// Halves that agree less than this disagree.
 const UNSTABLE: f64 = 0.5;
+/// Below this they agree in part only, which is worth a word.
+const DOUBTFUL: f64 = 0.75;
 /// A cluster that gains so many times the largest gain after it stands out.
 const STANDS_OUT: f64 = 3.0;
 /// At most so many are named.
@@ -111,9 +113,10 @@ fn warnings(levels: &[KResult], found: &[Candidate], clear: bool, one: &[f64]) -
         if levels.len() > 1 && candidate.k == levels[levels.len() - 1].k && !clear {
             warnings.push(format!("k = {} is the largest looked at: look further.", candidate.k));
         }
-        if let Some(stability) = level.stability().filter(|s| *s < UNSTABLE) {
+        if let Some(stability) = level.stability().filter(|s| *s < DOUBTFUL) {
+            let change = if stability < UNSTABLE { "change" } else { "change in part" };
             warnings.push(format!(
-                "The clusters of k = {} change from one half of the data to the other (agreement {stability:.2}; 1: equal, 0: chance).",
+                "The clusters of k = {} {change} from one half of the data to the other (agreement {stability:.2}; 1: equal, 0: chance).",
                 candidate.k
             ));
         }

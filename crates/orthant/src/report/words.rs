@@ -214,6 +214,9 @@ fn certificate(report: &Report) -> String {
                 Rigour::Singular => {
                     "There is <b>no bound</b> from the singular values on how much better another partition might be; the certificate <code>quick</code> may find one."
                 }
+                Rigour::Auto => {
+                    "There is <b>no bound</b> yet on how much better another partition might be; the certificate <code>thorough</code> may find one."
+                }
                 _ => "There is <b>no bound</b> on how much better another partition might be.",
             };
     }
@@ -226,7 +229,10 @@ fn certificate(report: &Report) -> String {
         format!(", so this error is <b>at most {} times the best possible</b>.", significant(ratio, 3))
     };
     if c.bound == Bound::Singular && ratio > 1.1 {
-        text += " That bound also holds for factors that overlap; what clusters can reach may be far above it, and the certificate <code>quick</code> tells more.";
+        let more = if report.job.certificate == Rigour::Singular { "quick" } else { "thorough" };
+        text += &format!(
+            " That bound also holds for factors that overlap; what clusters can reach may be far above it, and the certificate <code>{more}</code> may tell more."
+        );
     }
     text
 }
