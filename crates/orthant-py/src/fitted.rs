@@ -8,7 +8,7 @@ use orthant::bytes::Bytes;
 use orthant::certificate::Rigour;
 use orthant::matrix::Mat;
 use orthant::pipeline::{Run, Stage};
-use orthant::run::Stop;
+use orthant::run::{Race, Stop};
 use orthant::start::Start;
 use orthant::{Job, Outcome};
 use pyo3::exceptions::PyValueError;
@@ -27,6 +27,7 @@ pub(crate) struct Asked {
     k: usize,
     values: Vec<(String, f64)>,
     runs: usize,
+    race: bool,
     seed: u64,
     polish: Vec<String>,
     time: Option<f64>,
@@ -39,6 +40,7 @@ impl Asked {
             values: self.values.iter().fold(Values::new(), |values, (name, value)| values.set(name, *value)),
             start,
             runs: self.runs,
+            race: self.race.then(Race::default),
             seed: self.seed,
             polish: self.polish.iter().map(|p| Polish::named(p)).collect::<orthant::Result<_>>()?,
             time: self.time,

@@ -1,8 +1,12 @@
 """What runs agree on, against the plain definition."""
 
+import pickle
+
 import numpy as np
 import pytest
+import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 import orthant
 from orthant import ONMF
@@ -52,6 +56,20 @@ def test_runs_of_an_estimator(X):
     assert found.plot(ax, cmap="magma") is ax and len(ax.images) == 1
     assert len(ax.get_yticklabels()) == 6
     plt.close("all")
+
+
+@pytest.mark.parametrize("model", [ONMF(6, method="em-onmf", init="random"), orthant.SphericalKMeans(6, init="random")])
+def test_runs_that_race_are_some_of_those_that_do_not(X, model):
+    sparse = scipy.sparse.csr_matrix(np.where(X > np.quantile(X, 0.6), X, 0))
+    everyone = clone(model).set_params(n_init=24).fit(sparse)
+    racing = clone(model).set_params(n_init=24, race=True).fit(sparse)
+    assert len(everyone.runs_) == 24 and 2 <= len(racing.runs_) < 24
+    known = {run["labels"].tobytes(): run["relative_error"] for run in everyone.runs_}
+    for run in racing.runs_:
+        assert known[run["labels"].tobytes()] == pytest.approx(run["relative_error"], rel=1e-9)
+    assert pickle.loads(pickle.dumps(racing)).get_params()["race"]
+    with pytest.raises(TypeError, match="race"):
+        clone(model).set_params(race="fast").fit(X)
 
 
 def test_what_says_nothing_is_refused(X):

@@ -79,7 +79,7 @@ def test_weights_are_repetitions_and_zero_samples_have_no_cluster(blobs):
 def test_k_means_of_the_library_is_that_of_scikit_learn(blobs):
     start = blobs[:4]
     theirs = KMeans(n_clusters=4, init=start, n_init=1, tol=0).fit(blobs)
-    asked = dict(method="k-means", k=4, values=[], runs=1, seed=0, polish=[], time=None, certificate="singular")
+    asked = dict(method="k-means", k=4, values=[], runs=1, race=False, seed=0, polish=[], time=None, certificate="singular")
     ours, _ = _orthant.fit(blobs, asked, centroids=np.ascontiguousarray(start))
     assert_allclose(ours.objective, theirs.inertia_)
     order = np.lexsort(theirs.cluster_centers_.T)

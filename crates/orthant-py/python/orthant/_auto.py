@@ -73,6 +73,7 @@ class Clusters(ClusterMixin, Clustering):
     # What the models' own estimators let their users set.
     init = "auto"
     n_init = 10
+    race = False
     max_iter = None
     certificate = "singular"
     cluster = "samples"

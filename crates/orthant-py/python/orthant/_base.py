@@ -124,6 +124,7 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _check_parameters(self) -> None:
         check_scalar(self.n_clusters, "n_clusters", numbers.Integral, min_val=1)
         check_scalar(self.n_init, "n_init", numbers.Integral, min_val=1)
+        check_scalar(self.race, "race", (bool, np.bool_))
         if self.max_iter is not None:
             check_scalar(self.max_iter, "max_iter", numbers.Integral, min_val=1)
         if self.cluster not in ("samples", "features"):
@@ -313,6 +314,7 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 "k": int(self.n_clusters),
                 "values": values,
                 "runs": int(self.n_init),
+                "race": bool(self.race),
                 "seed": seed(self.random_state),
                 "polish": self._polish(),
                 "time": self._time(),

@@ -78,6 +78,10 @@ class ONMF(Clustering):
         Number of runs with different random numbers, of which the best is kept. Starts that are not random
         are run once.
 
+    race : bool, default=False
+        Whether many runs on sparse data race, as those of the program do: from eight on, the best third after 15
+        iterations goes on, and the others are given up. `runs_` then holds those that went to their end.
+
     max_iter : int, default=None
         Limit of iterations; None is the method's own.
 
@@ -263,6 +267,7 @@ class ONMF(Clustering):
         method: Method = "best",
         init: Start | ArrayLike = "auto",
         n_init: int = 1,
+        race: bool = False,
         max_iter: int | None = None,
         tol: float | None = None,
         polish: Polish | str | Sequence[Polish] | None = None,
@@ -288,6 +293,7 @@ class ONMF(Clustering):
         self.method = method
         self.init = init
         self.n_init = n_init
+        self.race = race
         self.max_iter = max_iter
         self.tol = tol
         self.polish = polish

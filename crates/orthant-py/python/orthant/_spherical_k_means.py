@@ -39,6 +39,10 @@ class SphericalKMeans(ClusterMixin, Clustering):
         Number of runs with different random numbers, of which the best is kept; they share their passes over
         the data. Starts that are not random are run once.
 
+    race : bool, default=False
+        Whether many runs on sparse data race, as those of the program do: from eight on, the best third after 15
+        iterations goes on, and the others are given up. `runs_` then holds those that went to their end.
+
     max_iter : int, default=None
         Limit of iterations; None is the method's own, 300.
 
@@ -145,6 +149,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
         *,
         init: Start | ArrayLike = "auto",
         n_init: int = 1,
+        race: bool = False,
         max_iter: int | None = None,
         certificate: Certificate = "singular",
         weighting: Weighting | str | Sequence[Weighting] | None = None,
@@ -157,6 +162,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
         self.n_clusters = n_clusters
         self.init = init
         self.n_init = n_init
+        self.race = race
         self.max_iter = max_iter
         self.certificate = certificate
         self.weighting = weighting
