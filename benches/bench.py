@@ -78,9 +78,9 @@ def described(measured):
 def fitted(result, x, truth=None):
     """Of an Orthant fit: what it cost and how good it is."""
     seconds, fit = result
-    quality = {"error": fit["relative_error"], "iterations": fit["n_iter"], "certificate": fit["certificate_seconds"]}
+    quality = {"error": fit.relative_error, "iterations": fit.n_iter, "certificate": fit.certificate_seconds}
     if truth is not None:
-        quality["accuracy"] = sides.accuracy(fit["labels"], truth)
+        quality["accuracy"] = sides.accuracy(fit.labels, truth)
     return seconds, quality
 
 
@@ -99,7 +99,7 @@ def texts(bench):
                 seconds, quality = fitted(result, x, truth)
                 if method != "em-onmf":
                     of = unit if method == "spherical-k-means" else x
-                    quality["inertia"] = sides.inertia(of, result[1]["labels"], k)
+                    quality["inertia"] = sides.inertia(of, result[1].labels, k)
                 return seconds, quality
 
             return work

@@ -193,6 +193,11 @@ impl Fitted {
     }
 
     #[getter]
+    fn certificate_seconds(&self) -> f64 {
+        self.outcome.certificate_seconds
+    }
+
+    #[getter]
     fn energy_share(&self) -> f64 {
         self.outcome.certificate.energy_share
     }
