@@ -73,7 +73,15 @@ fn cluster_from(
     if job.runs == 0 {
         return Err(Error::parameter("runs", "at least one run is needed"));
     }
-    let problem = Problem::new(data, job.k, job.method.needs())?.asking(observer.stop_asked());
+    let deadline = match job.time {
+        Some(time) if !(time > 0.0 && time.is_finite()) => {
+            return Err(Error::parameter("time", format!("{time} was given, seconds above 0 are needed")));
+        }
+        Some(time) => Duration::try_from_secs_f64(time).ok().and_then(|time| begun.checked_add(time)),
+        None => None,
+    };
+    let problem =
+        Problem::new(data, job.k, job.method.needs())?.asking(observer.stop_asked()).until(deadline);
     // A polish may bring up what was behind.
     let problem = problem.racing(job.race.filter(|_| job.polish.is_empty()));
     let algorithm = job.method.with(&job.values())?;
@@ -84,13 +92,6 @@ fn cluster_from(
     if let (Some(polish), Some(_)) = (job.polish.iter().find(|p| p.is_onmf()), data.facts().negative) {
         return Err(Error::parameter("polish", format!("{} needs nonnegative data", polish.name())));
     }
-    let deadline = match job.time {
-        Some(time) if !(time > 0.0 && time.is_finite()) => {
-            return Err(Error::parameter("time", format!("{time} was given, seconds above 0 are needed")));
-        }
-        Some(time) => Duration::try_from_secs_f64(time).ok().and_then(|time| begun.checked_add(time)),
-        None => None,
-    };
     // Runs from a start that is not random would all be the same, unless the method is.
     let runs = if start.is_random() { job.runs } else { 1 };
     let columns = if data.shape().sparse { SPARSE_COLUMNS } else { COLUMNS };

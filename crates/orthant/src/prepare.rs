@@ -10,6 +10,7 @@ use crate::run::{Race, StopAsked};
 use crate::singular::{Singular, top_until};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 impl Matrix {
     /// Entries that are not zero, whether or not zeros are stored.
@@ -35,6 +36,7 @@ pub struct Problem<'a> {
     /// How runs race, where only the best is asked for.
     pub race: Option<Race>,
     stop_asked: Option<StopAsked>,
+    deadline: Option<Instant>,
     cut_short: AtomicBool,
     singular: OnceLock<Singular>,
     information: OnceLock<f64>,
@@ -115,6 +117,7 @@ impl<'a> Problem<'a> {
             k,
             race: None,
             stop_asked: None,
+            deadline: None,
             cut_short: AtomicBool::new(false),
             singular: OnceLock::new(),
             information: OnceLock::new(),
@@ -129,6 +132,20 @@ impl<'a> Problem<'a> {
     /// Whom to ask whether to stop where there is no iteration to tell of.
     pub fn asking(self, stop_asked: Option<StopAsked>) -> Self {
         Problem { stop_asked, ..self }
+    }
+
+    /// When the time of starts and descents is over; what is computed of their end takes the time that it needs.
+    pub fn until(self, deadline: Option<Instant>) -> Self {
+        Problem { deadline, ..self }
+    }
+
+    /// [`Problem::is_to_stop`], also when the time is over.
+    pub(crate) fn is_to_end(&self) -> bool {
+        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if late {
+            self.cut_short.store(true, Ordering::Relaxed);
+        }
+        late || self.is_to_stop()
     }
 
     /// Whether to stop with what there is. What is being computed is then cut short, and nothing to go on from.

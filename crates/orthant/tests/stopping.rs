@@ -104,6 +104,52 @@ fn the_start_of_kl_onmf_asks_after_each_of_its_passes() {
     assert_eq!(outcome.stop(), Stop::Cancelled);
 }
 
+/// Never wants to stop, but counts how often it was asked before the first iteration.
+#[derive(Default)]
+struct Patient {
+    asked: Arc<AtomicUsize>,
+    before: Option<usize>,
+}
+
+impl Observer for Patient {
+    fn iteration(&mut self, _event: &Event) -> Go {
+        self.before.get_or_insert(self.asked.load(Ordering::SeqCst));
+        Go::On
+    }
+
+    fn stop_asked(&self) -> Option<StopAsked> {
+        let asked = self.asked.clone();
+        Some(Arc::new(move || {
+            asked.fetch_add(1, Ordering::SeqCst);
+            false
+        }))
+    }
+}
+
+#[test]
+fn a_start_does_not_go_on_when_the_time_is_over() {
+    let data = wide();
+    for start in ["random", "residual"] {
+        let job =
+            Job { seed: 2, start: Some(Start::named(start).unwrap()), ..Job::new("kl-onmf", 6).unwrap() };
+        let (mut whole, mut late) = (Patient::default(), Patient::default());
+        cluster(&*data, &job, &mut whole).unwrap();
+        let outcome = cluster(&*data, &Job { time: Some(1e-9), ..job }, &mut late).unwrap();
+        assert_eq!((outcome.stop(), outcome.best().iterations()), (Stop::OutOfTime, 1), "{start}");
+        assert!(
+            outcome.certificate.lower_bound > 0.0,
+            "what is told of the end takes the time that it needs"
+        );
+        // Each pass of a start asks, unless the time is over: then there is no second one.
+        assert!(
+            whole.before.unwrap() > 1 && late.before == Some(0),
+            "{start}: {:?} {:?}",
+            whole.before,
+            late.before
+        );
+    }
+}
+
 #[test]
 fn a_descent_after_a_swap_ends_after_a_pass() {
     let data = wide();

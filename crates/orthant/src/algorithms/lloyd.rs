@@ -153,7 +153,7 @@ impl<'a, M: Model> Lloyd<'a, M> {
             let progress = self.step(&active)?;
             active =
                 active.iter().zip(&progress).filter(|(_, p)| !p.converged).map(|(&run, _)| run).collect();
-            if active.is_empty() || self.problem.is_to_stop() {
+            if active.is_empty() || self.problem.is_to_end() {
                 break;
             }
         }

@@ -274,7 +274,7 @@ impl<'a, M: Model> Roughly<'a, M> {
         while !active.is_empty() {
             self.steps(&active, usize::MAX)?;
             active.retain(|&run| self.left(run) > 0);
-            if self.problem.is_to_stop() {
+            if self.problem.is_to_end() {
                 break;
             }
         }

@@ -22,7 +22,7 @@ pub(super) fn points(
     slots.tell(&Unsettle { rule })?;
     let mut centroids = Mat::zeros(problem.data.shape().features, k);
     for i in 0..k {
-        if problem.is_to_stop() {
+        if problem.is_to_end() {
             // Any points serve for the one iteration that is still to come.
             let rest = problem.draw(k - i, rule.distance, generator)?;
             let columns = rule.of_points(problem.data.gather(&rest)?);

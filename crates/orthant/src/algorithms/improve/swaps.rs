@@ -118,7 +118,7 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
                 active = if ended[best] { vec![] } else { vec![best] };
             }
             // After a pass there is something to compare with.
-            if active.is_empty() || (step > 0 && self.problem.is_to_stop()) {
+            if active.is_empty() || (step > 0 && self.problem.is_to_end()) {
                 break;
             }
             let progress = lloyd.step(&active)?;

@@ -120,7 +120,7 @@ impl<'a, S: Search> AtScale<'a, S> {
         let most = self.search.max_iterations(&start);
         for _ in 0..most {
             let ended = state.step(&[0])?.iter().all(|progress| progress.converged);
-            if ended || self.problem.is_to_stop() {
+            if ended || self.problem.is_to_end() {
                 break;
             }
         }
