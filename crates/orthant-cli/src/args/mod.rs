@@ -93,7 +93,7 @@ pub struct ClusterArgs {
     pub k: usize,
     /// The method, see 'orthant methods'; auto lets the data choose between the models of ONMF, KL-ONMF, spherical and
     /// plain k-means [default: auto; best with --start or --polish]
-    #[arg(short, long, value_name = "NAME", help_heading = "Method")]
+    #[arg(short, long, alias = "method", value_name = "NAME", help_heading = "Method")]
     pub algorithm: Option<String>,
     /// random, residual, svd, nndsvd, labels:FILE or centroids:FILE [default: the method's usual one]
     #[arg(long, value_name = "START", value_parser = origin, help_heading = "Method")]

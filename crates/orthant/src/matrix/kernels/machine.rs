@@ -1,7 +1,7 @@
 //! What this machine can do at most, in the same instruction sets as the kernels: the benches put the
 //! time of a pass in relation to it.
 
-use super::{Kernel, Real, lanes, load, run};
+use super::{Kernel, Real, add, add_products, lanes, load, run};
 
 /// Reads numbers as `S` streams side by side and adds them up.
 struct Read<'a, T, const S: usize>(&'a [T]);
@@ -20,9 +20,7 @@ impl<T: Real, const S: usize> Kernel for Read<'_, T, S> {
                 for half in 0..2 {
                     // SAFETY: of S streams of `length` each, the s-th, in which two vectors are left.
                     let vector: [T; L] = unsafe { load(self.0, s * length + at + half * L) };
-                    for l in 0..L {
-                        sums[s][half][l] = sums[s][half][l].add(vector[l]);
-                    }
+                    add::<T, L, FMA>(&mut sums[s][half], vector);
                 }
             }
             at += 2 * L;
@@ -57,9 +55,9 @@ impl<T: Real> Kernel for MultiplyAdd<T> {
         let mut sums = [[x; L]; SUMS];
         for _ in 0..rounds {
             for sum in &mut sums {
-                for l in 0..L {
-                    sum[l] = x.plus::<FMA>(sum[l], x);
-                }
+                let mut next = [x; L];
+                add_products::<T, L, FMA>(&mut next, *sum, [x; L]);
+                *sum = next;
             }
         }
         let total = sums.into_iter().fold(T::default(), |total, sum| total.add(lanes(sum)));

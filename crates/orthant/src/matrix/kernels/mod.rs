@@ -12,6 +12,7 @@ mod pages;
 mod reduce;
 pub(crate) mod sparse;
 pub(crate) mod tall;
+mod vectors;
 
 use std::sync::OnceLock;
 
@@ -19,6 +20,7 @@ pub(crate) use memory::check_room;
 pub use memory::{Memory, amount};
 pub(crate) use pages::with_room;
 use reduce::{first_largest, sums_of_lanes};
+use vectors::{add, add_products, add_times, lanes, last, load, load_last, put};
 
 /// The two floating-point formats that data come in.
 pub trait Real:
@@ -239,53 +241,6 @@ fn holds(length: usize, rows: usize, pitch: usize) -> bool {
     rows.checked_mul(pitch).is_some_and(|needed| needed <= length)
 }
 
-/// `L` consecutive numbers from position `at`.
-///
-/// # Safety
-/// `at + L <= x.len()`.
-#[inline(always)]
-unsafe fn load<T: Copy, const L: usize>(x: &[T], at: usize) -> [T; L] {
-    debug_assert!(at + L <= x.len());
-    // SAFETY: within the slice, as promised; an array may lie anywhere when it is read unaligned.
-    unsafe { x.as_ptr().add(at).cast::<[T; L]>().read_unaligned() }
-}
-
-/// Writes `L` consecutive numbers from position `at`.
-///
-/// # Safety
-/// `at + L <= x.len()`.
-#[inline(always)]
-unsafe fn put<T: Real, const L: usize>(x: &mut [T], at: usize, values: [T; L]) {
-    debug_assert!(at + L <= x.len());
-    // SAFETY: as for `load`; numbers need not be dropped.
-    unsafe { x.as_mut_ptr().add(at).cast::<[T; L]>().write_unaligned(values) }
-}
-
-/// 1 for the last `new` of L numbers, 0 for the others.
-#[inline(always)]
-fn last<T: Real, const L: usize>(new: usize) -> [T; L] {
-    let mut mask = [T::default(); L];
-    for l in 0..L {
-        mask[l] = T::of(if l + new < L { 0.0 } else { 1.0 });
-    }
-    mask
-}
-
-/// The L numbers before position `end` times a mask from [`last`]: those that an earlier vector has had already are
-/// zero. (Multiplied, because a choice for each number became a jump for each.)
-///
-/// # Safety
-/// `L <= end` and `end <= x.len()`.
-#[inline(always)]
-unsafe fn load_last<T: Real, const L: usize, const FMA: bool>(x: &[T], end: usize, mask: &[T; L]) -> [T; L] {
-    // SAFETY: from `end - L` to `end`.
-    let mut vector: [T; L] = unsafe { load(x, end - L) };
-    for l in 0..L {
-        vector[l] = T::default().plus::<FMA>(vector[l], mask[l]);
-    }
-    vector
-}
-
 /// How far ahead of their use numbers are asked for.
 const AHEAD: usize = 16 << 10;
 
@@ -306,19 +261,6 @@ fn prefetch<T>(x: &[T], at: usize, count: usize) {
     let _ = (x, at, count);
 }
 
-/// Sum of the lanes in a fixed order.
-#[inline(always)]
-fn lanes<T: Real, const L: usize>(mut x: [T; L]) -> T {
-    let mut half = L / 2;
-    while half > 0 {
-        for l in 0..half {
-            x[l] = x[l].add(x[l + half]);
-        }
-        half /= 2;
-    }
-    x[0]
-}
-
 struct Dot<'a>(&'a [f64], &'a [f64]);
 
 impl Kernel for Dot<'_> {
@@ -335,9 +277,7 @@ impl Kernel for Dot<'_> {
                 let at = at + p * L;
                 // SAFETY: p < 4, and n is the shorter length.
                 let (a, b): ([f64; L], [f64; L]) = unsafe { (load(x, at), load(y, at)) };
-                for l in 0..L {
-                    sum[l] = sum[l].plus::<FMA>(a[l], b[l]);
-                }
+                add_products::<f64, L, FMA>(sum, a, b);
             }
             at += 4 * L;
         }

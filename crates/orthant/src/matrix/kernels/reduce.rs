@@ -5,6 +5,8 @@
 //! all other machines, and the tests.
 
 use super::Real;
+#[cfg(target_arch = "x86_64")]
+use super::vectors::same;
 
 /// Sums of the lanes of C ≤ 8 vectors; zero beyond.
 #[inline(always)]
@@ -16,19 +18,21 @@ pub(super) fn sums_of_lanes<T: Real, const L: usize, const FMA: bool, const C: u
     if FMA && size_of::<T>() == 4 && L >= 8 {
         let mut x = [[0.0f32; 8]; 8];
         for c in 0..C {
-            x[c] = fold(vectors[c]);
+            // SAFETY: x86-64 machines are said to fuse, with vectors of this length, only after they were asked.
+            x[c] = unsafe { if L == 16 { x86::fold_f32(same(vectors[c])) } else { same(vectors[c]) } };
         }
-        // SAFETY: x86-64 machines are said to fuse only after they were asked for AVX2.
-        return same(unsafe { x86::sums_f32(x) });
+        // SAFETY: as above.
+        return unsafe { same(x86::sums_f32(x)) };
     }
     #[cfg(target_arch = "x86_64")]
     if FMA && size_of::<T>() == 8 && L >= 4 {
         let mut x = [[0.0f64; 4]; 8];
         for c in 0..C {
-            x[c] = fold(vectors[c]);
+            // SAFETY: as above.
+            x[c] = unsafe { if L == 8 { x86::fold_f64(same(vectors[c])) } else { same(vectors[c]) } };
         }
         // SAFETY: as above.
-        return same(unsafe { x86::sums_f64(x) });
+        return unsafe { same(x86::sums_f64(x)) };
     }
     plain_sums(vectors)
 }
@@ -69,31 +73,31 @@ pub(super) fn plain_first_largest<T: Real>(x: [T; 8], tie: f64) -> (usize, T) {
     (first, x[first])
 }
 
-/// The same numbers under the other name of their format, which a generic caller cannot know.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn same<T: Real, A: Real>(x: [T; 8]) -> [A; 8] {
-    let mut same = [A::default(); 8];
-    for c in 0..8 {
-        same[c] = A::of(x[c].into());
-    }
-    same
-}
-
-/// A vector of L lanes as one of H ≤ L, whose lanes are sums of some of its own.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn fold<T: Real, A: Real, const L: usize, const H: usize>(x: [T; L]) -> [A; H] {
-    let mut sums = [A::default(); H];
-    for l in 0..L {
-        sums[l % H] = if l < H { A::of(x[l].into()) } else { sums[l % H].add(A::of(x[l].into())) };
-    }
-    sums
-}
-
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
+
+    /// The two halves of a vector, added.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx2")]
+    pub(super) fn fold_f32(x: __m512) -> [f32; 8] {
+        let mut sums = [0.0; 8];
+        let both = _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps::<1>(x));
+        // SAFETY: an array of eight numbers is written whole.
+        unsafe { _mm256_storeu_ps(sums.as_mut_ptr(), both) };
+        sums
+    }
+
+    /// As [`fold_f32`].
+    #[inline]
+    #[target_feature(enable = "avx512f,avx2")]
+    pub(super) fn fold_f64(x: __m512d) -> [f64; 4] {
+        let mut sums = [0.0; 4];
+        let both = _mm256_add_pd(_mm512_castpd512_pd256(x), _mm512_extractf64x4_pd::<1>(x));
+        // SAFETY: an array of four numbers is written whole.
+        unsafe { _mm256_storeu_pd(sums.as_mut_ptr(), both) };
+        sums
+    }
 
     #[inline]
     #[target_feature(enable = "avx2,fma")]

@@ -6,7 +6,7 @@
 //! the transposed copy the sums of features; neither writes to a place that another row writes to.
 
 use super::dense::NOWHERE;
-use super::{Aligned, Kernel, Real, holds, load, put, vector};
+use super::{Aligned, Kernel, Real, add, add_times, holds, load, put, vector};
 use crate::matrix::{Csr, Index, Mat};
 
 /// Rows of a skinny matrix, padded with zeros to whole vectors of this machine.
@@ -71,9 +71,7 @@ unsafe fn add_row<A: Real, const L: usize, const FMA: bool, const Q: usize>(
     for q in 0..Q {
         // SAFETY: the q-th of Q vectors.
         let vector: [A; L] = unsafe { load(u, at + q * L) };
-        for l in 0..L {
-            sums[q][l] = sums[q][l].plus::<FMA>(x, vector[l]);
-        }
+        add_times::<A, L, FMA>(&mut sums[q], x, vector);
     }
 }
 
@@ -116,9 +114,8 @@ unsafe fn gather<
     }
     for q in 0..Q {
         for way in 1..W {
-            for l in 0..L {
-                sums[0][q][l] = sums[0][q][l].add(sums[way][q][l]);
-            }
+            let more = sums[way][q];
+            add::<A, L, FMA>(&mut sums[0][q], more);
         }
         match out[q * L..].first_chunk_mut::<L>() {
             Some(out) => *out = sums[0][q],
@@ -441,9 +438,7 @@ unsafe fn scatter<T: Real, I: Index, const L: usize, const FMA: bool, const Q: u
             // SAFETY: the same vector in the row of this column.
             unsafe {
                 let mut sum: [f64; L] = load(sums, at);
-                for l in 0..L {
-                    sum[l] = sum[l].plus::<FMA>(x * scale, vectors[q][l]);
-                }
+                add_times::<f64, L, FMA>(&mut sum, x * scale, vectors[q]);
                 put(sums, at, sum);
             }
         }

@@ -4,7 +4,7 @@
 //! Rows are rarely whole vectors long. `Gram` loads vectors past a row's end into the next row and drops
 //! the lanes beyond; only the last rows, where that would leave the array, go one number at a time.
 
-use super::{Kernel, Real, holds, load, put, run};
+use super::{Kernel, Real, add_times, holds, load, put, run};
 use crate::matrix::Mat;
 
 /// `gram += Σ aᵢbⱼ` over rows a, b of k numbers.
@@ -44,9 +44,7 @@ fn gram_tile<const L: usize, const FMA: bool, const I: usize, const J: usize>(
         };
         for p in 0..I {
             for q in 0..J {
-                for t in 0..L {
-                    sums[p][q][t] = sums[p][q][t].plus::<FMA>(a[p], vectors[q][t]);
-                }
+                add_times::<f64, L, FMA>(&mut sums[p][q], a[p], vectors[q]);
             }
         }
     }
@@ -152,9 +150,7 @@ unsafe fn times_tile<const L: usize, const FMA: bool, const J: usize>(
             // SAFETY: number i < k of one of the four rows.
             let [x]: [f64; 1] = unsafe { load(a, (f + p) * k + i) };
             for q in 0..J {
-                for t in 0..L {
-                    sums[p][q][t] = sums[p][q][t].plus::<FMA>(x, vectors[q][t]);
-                }
+                add_times::<f64, L, FMA>(&mut sums[p][q], x, vectors[q]);
             }
         }
     }

@@ -11,7 +11,8 @@ pub(crate) use alone::{Digest, DotOne, Extend, Extent, Left, Norm2};
 pub(crate) use sums::{NOWHERE, Sum, SumOne};
 
 use super::{
-    Aligned, Kernel, Real, first_largest, holds, last, load, load_last, prefetch, put, sums_of_lanes,
+    Aligned, Kernel, Real, add_products, add_times, first_largest, holds, last, load, load_last, prefetch,
+    put, sums_of_lanes,
 };
 use crate::matrix::Mat;
 
@@ -84,7 +85,7 @@ pub(crate) struct Scores<'a, T> {
 /// # Safety
 /// `u` holds C rows of `pitch` numbers, and `f + L <= pitch`.
 #[inline(always)]
-unsafe fn add_products<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize>(
+unsafe fn add_tile<T: Real, const L: usize, const FMA: bool, const P: usize, const C: usize>(
     sums: &mut [[[T; L]; C]; P],
     points: [[T; L]; P],
     u: &[T],
@@ -95,9 +96,7 @@ unsafe fn add_products<T: Real, const L: usize, const FMA: bool, const P: usize,
         // SAFETY: a vector of the c-th row.
         let column: [T; L] = unsafe { load(u, c * pitch + f) };
         for p in 0..P {
-            for l in 0..L {
-                sums[p][c][l] = sums[p][c][l].plus::<FMA>(points[p][l], column[l]);
-            }
+            add_products::<T, L, FMA>(&mut sums[p][c], points[p], column);
         }
     }
 }
@@ -125,7 +124,7 @@ unsafe fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C
             for p in 0..P {
                 points[p] = load(x, at[p] + f);
             }
-            add_products::<T, L, FMA, P, C>(&mut sums, points, u, pitch, f);
+            add_tile::<T, L, FMA, P, C>(&mut sums, points, u, pitch, f);
             f += L;
         }
         if whole < features {
@@ -133,7 +132,7 @@ unsafe fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C
             for p in 0..P {
                 points[p] = load_last::<T, L, FMA>(x, at[p] + features, &mask);
             }
-            add_products::<T, L, FMA, P, C>(&mut sums, points, u, pitch, features - L);
+            add_tile::<T, L, FMA, P, C>(&mut sums, points, u, pitch, features - L);
         }
     }
     let mut totals = [[T::default(); 8]; P];
@@ -360,9 +359,7 @@ unsafe fn outer<T: Real, const L: usize, const FMA: bool, const P: usize, const 
             // SAFETY: number f of a point.
             let [point]: [T; 1] = unsafe { load(x, at[p] + f) };
             for q in 0..Q {
-                for l in 0..L {
-                    sums[p][q][l] = sums[p][q][l].plus::<FMA>(point, vectors[q][l]);
-                }
+                add_times::<T, L, FMA>(&mut sums[p][q], point, vectors[q]);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Sums of dense points: all columns for every point, or one column for each.
 
-use super::super::{Kernel, Real, holds, last, load, load_last, put};
+use super::super::{Kernel, Real, add_times, holds, last, load, load_last, put};
 
 /// `sums[i, :] += Σ_p b[p, i] · x_p` for the points of one block; `sums` is width × features.
 pub(crate) struct Sum<'a, T> {
@@ -55,9 +55,7 @@ fn sum_tile<T: Real, const L: usize, const FMA: bool, const S: usize, const C: u
         };
         for c in 0..C {
             for s in 0..S {
-                for l in 0..L {
-                    sums[c][s][l] = sums[c][s][l].plus::<FMA>(factors[c], vectors[s][l]);
-                }
+                add_times::<T, L, FMA>(&mut sums[c][s], factors[c], vectors[s]);
             }
         }
     }
@@ -176,9 +174,7 @@ unsafe fn sum_strip<T: Real, const L: usize, const FMA: bool, const S: usize>(
             // SAFETY: the same of a point.
             let vector: [T; L] =
                 unsafe { if new == L { load(x, at) } else { load_last::<T, L, FMA>(x, at + L, &mask) } };
-            for l in 0..L {
-                strip[s][l] = strip[s][l].plus::<FMA>(factor, vector[l]);
-            }
+            add_times::<T, L, FMA>(&mut strip[s], factor, vector);
         }
     }
     for s in 0..S {

@@ -1,0 +1,132 @@
+//! Vectors of L numbers: one register of the instruction set that [`super::run`] has chosen.
+//!
+//! They are arrays, which the compiler is to keep in registers. What is written number by number it first takes apart and
+//! then may or may not put together again: of the same loop it made vectors of 64, 32 or 16 bytes or single numbers,
+//! depending on the format and on how many sums there were (up to three times slower). The operations of the inner
+//! loops are therefore named here, once; each rounds as its plain form does.
+
+use super::Real;
+
+/// `L` consecutive numbers from position `at`.
+///
+/// # Safety
+/// `at + L <= x.len()`.
+#[inline(always)]
+pub(super) unsafe fn load<T: Copy, const L: usize>(x: &[T], at: usize) -> [T; L] {
+    debug_assert!(at + L <= x.len());
+    // SAFETY: within the slice, as promised; an array may lie anywhere when it is read unaligned.
+    unsafe { x.as_ptr().add(at).cast::<[T; L]>().read_unaligned() }
+}
+
+/// Writes `L` consecutive numbers from position `at`.
+///
+/// # Safety
+/// `at + L <= x.len()`.
+#[inline(always)]
+pub(super) unsafe fn put<T: Real, const L: usize>(x: &mut [T], at: usize, values: [T; L]) {
+    debug_assert!(at + L <= x.len());
+    // SAFETY: as for `load`; numbers need not be dropped.
+    unsafe { x.as_mut_ptr().add(at).cast::<[T; L]>().write_unaligned(values) }
+}
+
+/// 1 for the last `new` of L numbers, 0 for the others.
+#[inline(always)]
+pub(super) fn last<T: Real, const L: usize>(new: usize) -> [T; L] {
+    let mut mask = [T::default(); L];
+    for l in 0..L {
+        mask[l] = T::of(if l + new < L { 0.0 } else { 1.0 });
+    }
+    mask
+}
+
+/// The L numbers before position `end` times a mask from [`last`]: those that an earlier vector has had already are
+/// zero. (Multiplied, because a choice for each number became a jump for each.)
+///
+/// # Safety
+/// `L <= end` and `end <= x.len()`.
+#[inline(always)]
+pub(super) unsafe fn load_last<T: Real, const L: usize, const FMA: bool>(
+    x: &[T],
+    end: usize,
+    mask: &[T; L],
+) -> [T; L] {
+    // SAFETY: from `end - L` to `end`.
+    let vector: [T; L] = unsafe { load(x, end - L) };
+    let mut masked = [T::default(); L];
+    add_products::<T, L, FMA>(&mut masked, vector, *mask);
+    masked
+}
+
+/// What two formats of numbers are in instructions, by the bytes of a number and how many fill a register.
+#[cfg(target_arch = "x86_64")]
+macro_rules! instruction {
+    ($T:ty, $L:expr, $ps256:ident, $pd256:ident, $ps512:ident, $pd512:ident, $sum:expr $(, $x:expr)*) => {{
+        use std::arch::x86_64::*;
+        // SAFETY: kernels are told to fuse, with vectors of this length, only on machines that were asked for the
+        // instructions; `same` is between arrays and registers of as many bytes.
+        unsafe {
+            match (size_of::<$T>(), $L) {
+                (4, 8) => return *$sum = same($ps256($(same::<_, __m256>($x),)* same(*$sum))),
+                (8, 4) => return *$sum = same($pd256($(same::<_, __m256d>($x),)* same(*$sum))),
+                (4, 16) => return *$sum = same($ps512($(same::<_, __m512>($x),)* same(*$sum))),
+                (8, 8) => return *$sum = same($pd512($(same::<_, __m512d>($x),)* same(*$sum))),
+                _ => (),
+            }
+        }
+    }};
+}
+
+/// The same bytes under another name.
+///
+/// # Safety
+/// Both take as many bytes, and any bytes are a value of `B`.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) unsafe fn same<A: Copy, B: Copy>(x: A) -> B {
+    debug_assert_eq!(size_of::<A>(), size_of::<B>());
+    // SAFETY: as promised.
+    unsafe { std::mem::transmute_copy(&x) }
+}
+
+/// `sum += a·b`, lane by lane.
+#[inline(always)]
+pub(super) fn add_products<T: Real, const L: usize, const FMA: bool>(sum: &mut [T; L], a: [T; L], b: [T; L]) {
+    #[cfg(target_arch = "x86_64")]
+    if FMA {
+        instruction!(T, L, _mm256_fmadd_ps, _mm256_fmadd_pd, _mm512_fmadd_ps, _mm512_fmadd_pd, sum, a, b);
+    }
+    for l in 0..L {
+        sum[l] = sum[l].plus::<FMA>(a[l], b[l]);
+    }
+}
+
+/// `sum += a·b` for one number a.
+#[inline(always)]
+pub(super) fn add_times<T: Real, const L: usize, const FMA: bool>(sum: &mut [T; L], a: T, b: [T; L]) {
+    add_products::<T, L, FMA>(sum, [a; L], b);
+}
+
+/// `sum += x`, lane by lane.
+#[inline(always)]
+pub(super) fn add<T: Real, const L: usize, const FMA: bool>(sum: &mut [T; L], x: [T; L]) {
+    #[cfg(target_arch = "x86_64")]
+    if FMA {
+        instruction!(T, L, _mm256_add_ps, _mm256_add_pd, _mm512_add_ps, _mm512_add_pd, sum, x);
+    }
+    for l in 0..L {
+        sum[l] = sum[l].add(x[l]);
+    }
+}
+
+/// Sum of the lanes in a fixed order.
+#[inline(always)]
+pub(super) fn lanes<T: Real, const L: usize>(mut x: [T; L]) -> T {
+    let mut half = L / 2;
+    while half > 0 {
+        for l in 0..half {
+            x[l] = x[l].add(x[l + half]);
+        }
+        half /= 2;
+    }
+    x[0]
+}
