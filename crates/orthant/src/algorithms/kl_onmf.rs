@@ -82,37 +82,24 @@ impl KlOnmf {
         Ok(Multinomials { information: problem.information()?, rule: rule::Kl { smoothing: self.smoothing } })
     }
 
-    /// Runs side by side.
-    fn begin_runs<'a>(
+    /// The labels that runs begin with.
+    fn labelled<'a>(
         &self,
         problem: &'a Problem<'a>,
         start: &Start,
         streams: &[Stream],
-    ) -> Result<Lloyd<'a, Multinomials>> {
-        let mut slots = match start {
-            Start::Labels(labels) => {
-                let mut slots = problem.data.slots()?;
-                for run in 0..streams.len() {
-                    slots.set_labels(run, labels)?;
-                }
-                slots
-            }
-            _ => {
-                let steps = if start.is_random() { self.max_iterations } else { 1 };
-                if rough::better(problem, streams) {
-                    // One more is never made: it would be the one in float64.
-                    Roughly::begin(Cosines, problem, start, streams, steps + 1)?.into_slots()?
-                } else {
-                    Lloyd::begin(Cosines, problem, start, streams)?.into_slots(steps)?
-                }
-            }
-        };
-        Ok(Lloyd::from_centroids(
-            self.model(problem)?,
-            problem,
-            self.of_labels(problem, &mut *slots, streams)?,
-        )?
-        .with_slots(slots))
+    ) -> Result<Box<dyn Slots + 'a>> {
+        if let Start::Labels(labels) = start {
+            let mut slots = problem.data.slots()?;
+            (0..streams.len()).try_for_each(|run| slots.set_labels(run, labels))?;
+            return Ok(slots);
+        }
+        let steps = if start.is_random() { self.max_iterations } else { 1 };
+        if rough::better(problem, streams) {
+            // One more is never made: it would be the one in float64.
+            return Roughly::begin(Cosines, problem, start, streams, steps + 1)?.into_slots();
+        }
+        Lloyd::begin(Cosines, problem, start, streams)?.into_slots(steps)
     }
 
     /// Distributions of the labels that slots hold, as points are multiplied with them.
@@ -125,14 +112,19 @@ impl KlOnmf {
         let rule = self.rule();
         let mut runs: Vec<(Mat, ChaCha8Rng)> = vec![];
         for (run, stream) in streams.iter().enumerate() {
-            let mut generator = stream.generator();
-            // The start took the first numbers of the stream.
-            generator.set_word_pos(1 << 40);
+            let generator = after_start(stream);
             let sums = slots.sweep(&SumOfLabels { k: problem.k, rule, run })?.1;
             runs.push((rule.scored(rule.centroids(sums, &[])), generator));
         }
         Ok(runs)
     }
+}
+
+/// The random numbers of a run: the start took the first of its stream.
+fn after_start(stream: &Stream) -> ChaCha8Rng {
+    let mut generator = stream.generator();
+    generator.set_word_pos(1 << 40);
+    generator
 }
 
 impl Algorithm for KlOnmf {
@@ -143,11 +135,17 @@ impl Algorithm for KlOnmf {
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
         start.check(problem)?;
-        let runs = self.begin_runs(problem, start, streams)?;
+        let mut slots = self.labelled(problem, start, streams)?;
         if !rough::better(problem, streams) {
-            return Ok(Box::new(runs));
+            let runs = self.of_labels(problem, &mut *slots, streams)?;
+            return Ok(Box::new(
+                Lloyd::from_centroids(self.model(problem)?, problem, runs)?.with_slots(slots),
+            ));
         }
-        let origins = runs.runs.iter().map(|run| Origin::Centroids(run.u.clone())).collect();
+        // Distributions are made of the labels, several runs side by side; they do not depend on the clusters' weights.
+        let runs = streams.iter().map(|stream| (Mat::zeros(0, 0), after_start(stream))).collect();
+        let runs = Lloyd::from_centroids(self.model(problem)?, problem, runs)?.with_slots(slots);
+        let origins = vec![Origin::Labels(vec![1.0; problem.k]); streams.len()];
         Ok(Box::new(Roughly::of(problem, runs, origins, self.max_iterations)))
     }
 
