@@ -74,6 +74,21 @@ fn a_comparison_shows_what_it_has() {
 }
 
 #[test]
+fn advice_that_has_nothing_to_rest_on_is_one_line_and_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = begin(folder.path(), "advise big.npy -k 8 --runs 2000 --out result");
+    std::thread::sleep(Duration::from_secs(3));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    let (out, err) = texts(&output);
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    let last = err.lines().last().unwrap_or_default();
+    assert!(last.contains("stopped before every model was fitted"), "{err}");
+    let files = contents(folder.path());
+    assert!(out.is_empty() && files.keys().all(|name| name.starts_with("big")), "{:?}", files.keys());
+}
+
+#[test]
 fn work_that_was_stopped_goes_on_to_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     let work = "cluster big.npy -k 8 -a onp-mf --max-iterations 400 --json -q";

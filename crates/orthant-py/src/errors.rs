@@ -53,6 +53,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
             OrthantError::new_err(format!("{problem} (or X was changed during the fit)"))
         }
         Error::Computation(problem) => OrthantError::new_err(problem),
+        Error::Stopped(_) => OrthantError::new_err(error.to_string()),
         error => PyValueError::new_err(error.to_string()),
     }
 }

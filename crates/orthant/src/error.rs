@@ -53,6 +53,9 @@ pub enum Error {
     /// The computation failed on data and parameters that looked right.
     #[error("{0}")]
     Computation(String),
+    /// The observer asked to stop before there was anything to return.
+    #[error("stopped before {0}")]
+    Stopped(&'static str),
 }
 
 /// A place in a file.
@@ -79,7 +82,7 @@ impl std::fmt::Display for Place {
 impl Error {
     /// Whether better input would help (as opposed to a failed computation).
     pub fn is_bad_input(&self) -> bool {
-        !matches!(self, Error::Computation(_))
+        !matches!(self, Error::Computation(_) | Error::Stopped(_))
     }
 
     pub(crate) fn parameter(name: impl Into<String>, problem: impl Into<String>) -> Self {

@@ -10,14 +10,8 @@ use crate::random;
 use crate::run::{Conclusion, Observer, Running, State, Stop, Trace, Unsaved, iterate};
 use crate::start::{Start, Stream};
 
-/// The best of several runs.
-pub(crate) struct Fit {
-    pub(crate) solution: Solution,
-    /// Whether the observer asked to stop.
-    pub(crate) cancelled: bool,
-}
-
-/// Fits a method from residual starts, all runs in the same passes.
+/// Fits a method from residual starts, all runs in the same passes: the best of them. None if the observer asked to stop:
+/// what hangs on how fits compare has no use for one that was cut short.
 pub(crate) fn fit(
     data: &dyn Data,
     method: &Method,
@@ -26,17 +20,19 @@ pub(crate) fn fit(
     seed: u64,
     title: &str,
     observer: &mut dyn Observer,
-) -> Result<Fit> {
+) -> Result<Option<Solution>> {
     let problem = Problem::new(data, k, method.needs())?.asking(observer.stop_asked());
     let algorithm = method.with(&Values::new())?;
     let streams: Vec<Stream> = (0..runs as u64).map(|run| Stream { seed, run }).collect();
     let mut state = algorithm.begin(&problem, &Start::Residual, &streams)?;
     let limit = algorithm.max_iterations(&Start::Residual);
     let traces = step(&mut *state, runs, &problem, method, title, limit, observer)?;
+    if traces.iter().any(cancelled) {
+        return Ok(None);
+    }
     let (_, reached) = best_of(&mut *state, &traces, method, None)?.expect("there is at least one run");
     let mut slots = data.slots()?;
-    let (solution, _) = finish(&problem, &mut *slots, &reached.labels, &reached.directions, method.rule)?;
-    Ok(Fit { solution, cancelled: traces.iter().any(cancelled) })
+    Ok(Some(finish(&problem, &mut *slots, &reached.labels, &reached.directions, method.rule)?.0))
 }
 
 /// The best of the runs that were stepped, and of one that was found before, with its objective.
@@ -144,11 +140,10 @@ pub(crate) fn stability(
             if crate::resample::usable(&*part).len() < k {
                 return Ok((agreements, false));
             }
-            let fit = fit(&*part, method, k, runs, seed, &title, observer)?;
-            if fit.cancelled {
+            let Some(solution) = fit(&*part, method, k, runs, seed, &title, observer)? else {
                 return Ok((agreements, true));
-            }
-            said.push(predict(data, &fit.solution.centroids, method.rule)?);
+            };
+            said.push(predict(data, &solution.centroids, method.rule)?);
         }
         agreements.push(agreement(&said[0], &said[1])?);
     }

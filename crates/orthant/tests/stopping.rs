@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::*;
+use orthant::Error;
 use orthant::advise::{Advise, advise};
 use orthant::algorithms::{METHODS, Polish};
 use orthant::choose_k::{ChooseK, choose_k};
@@ -211,11 +212,29 @@ fn a_start_and_the_vectors_of_clusters_end_after_a_pass() {
 #[test]
 fn a_choice_of_k_ends_with_the_levels_it_has() {
     let data = wide();
-    let choice =
-        choose_k(&*data, &ChooseK { most: 9, ..ChooseK::default() }, &mut Impatient::default()).unwrap();
-    assert!(choice.cancelled && choice.levels.len() == 1);
+    let ask = ChooseK { most: 9, ..ChooseK::default() };
+    let mut observer = Impatient { from: Some("all points, k = 4 of 2..9"), ..Impatient::default() };
+    let choice = choose_k(&*data, &ask, &mut observer).unwrap();
+    let levels: Vec<usize> = choice.levels.iter().map(|level| level.k).collect();
+    assert!(choice.cancelled && levels == [2, 3], "what was cut short does not compare: {levels:?}");
     assert_eq!(choice.levels[0].lower_bound, 0.0, "a decomposition that was cut short proves nothing");
-    let advice =
-        advise(&*data, &Advise { k: Some(4), ..Advise::default() }, &mut Impatient::default()).unwrap();
+    let nothing = choose_k(&*data, &ask, &mut Impatient::default()).unwrap_err();
+    assert!(matches!(nothing, Error::Stopped(_)) && !nothing.is_bad_input(), "{nothing}");
+}
+
+#[test]
+fn advice_rests_on_models_that_were_fitted_to_the_end() {
+    let data = wide();
+    let stopped = |k, from: Option<&'static str>| {
+        advise(&*data, &Advise { k, ..Advise::default() }, &mut Impatient { from, ..Impatient::default() })
+    };
+    for (k, from) in [(Some(4), None), (Some(4), Some("ONMF")), (None, None)] {
+        let error = stopped(k, from).unwrap_err();
+        assert!(matches!(error, Error::Stopped(_)), "{error}");
+    }
+    let halves = Some("k-means, halves 1 of 3");
+    let advice = stopped(Some(4), halves).unwrap();
     assert!(advice.cancelled && advice.points.len() == data.facts().usable_points);
+    assert!(advice.models.iter().all(|model| model.agreements.is_empty()));
+    assert!(advice.summary().ends_with("the stability is not known."), "{}", advice.summary());
 }

@@ -255,11 +255,18 @@ fn both_can_be_stopped_and_say_so() {
     let made = Synthetic { noise: 0.05, ..Synthetic::default() }.generate().unwrap();
     let data = open(&made.matrix, None).unwrap();
     for iterations in [1, 100, 400] {
-        let choice = choose_k(&*data, &ChooseK::default(), &mut After(iterations)).unwrap();
-        assert!(choice.cancelled && !choice.candidates.is_empty());
-        let found =
-            advise(&*data, &Advise { k: Some(6), ..Advise::default() }, &mut After(iterations)).unwrap();
-        assert!(found.cancelled && found.summary().contains("Stopped"));
+        match choose_k(&*data, &ChooseK::default(), &mut After(iterations)) {
+            Ok(choice) => assert!(iterations > 1 && choice.cancelled && !choice.candidates.is_empty()),
+            Err(error) => {
+                assert!(iterations == 1 && error.to_string().starts_with("stopped before"), "{error}")
+            }
+        }
+        match advise(&*data, &Advise { k: Some(6), ..Advise::default() }, &mut After(iterations)) {
+            Ok(found) => assert!(iterations == 400 && found.cancelled && found.summary().contains("Stopped")),
+            Err(error) => {
+                assert!(iterations < 400 && error.to_string().starts_with("stopped before"), "{error}")
+            }
+        }
     }
 }
 

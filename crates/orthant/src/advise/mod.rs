@@ -33,7 +33,7 @@ pub use measure::Slope;
 use crate::choose_k::{ChooseK, choose_k, middle};
 use crate::ellipsoids::{Seen, difference};
 use crate::entries::Entries;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::evaluate::{Confusion, best_matching};
 use crate::finish::Solution;
 use crate::matrix::Data;
@@ -43,6 +43,9 @@ use crate::resample::{agreement, fit, sample, stability, usable};
 use crate::run::Observer;
 use crate::start::Stream;
 use measure::Polar;
+
+/// Of models that were not fitted to the end none can be recommended.
+const STOPPED: Error = Error::Stopped("every model was fitted: there is nothing to recommend one by");
 
 /// What to ask.
 #[derive(Debug, Clone, PartialEq)]
@@ -232,7 +235,7 @@ pub(crate) fn quickly(data: &dyn Data, ask: &Advise, observer: &mut dyn Observer
         true => {
             let (model, runs) = (Model::KlOnmf, ask.runs.max(1));
             let found = fit(&*part, model.method(), k, runs, ask.seed, model.title(), observer)?;
-            counts_of(&*part, k, &found.solution, &entries)?
+            counts_of(&*part, k, &found.ok_or(STOPPED)?, &entries)?
         }
         false => None,
     };
@@ -250,18 +253,21 @@ fn first_candidate(data: &dyn Data, ask: &Advise, observer: &mut dyn Observer) -
     let model = quickly(data, &few, observer)?.best;
     let range =
         ChooseK { model, least: 2.min(most), most, divisions: 0, seed: ask.seed, ..ChooseK::default() };
-    Ok(choose_k(data, &range, observer)?.candidates.first().map_or(1, |c| c.k))
+    let choice = choose_k(data, &range, observer)?;
+    if choice.cancelled {
+        return Err(Error::Stopped("the number of clusters was chosen: give one"));
+    }
+    Ok(choice.candidates.first().map_or(1, |c| c.k))
 }
 
 /// Everything but the verdict; points are numbered as in `data`, which has no zero points.
 fn fit_and_measure(data: &dyn Data, k: usize, ask: &Advise, observer: &mut dyn Observer) -> Result<Advice> {
     let entries = Entries::of(data)?;
-    let (mut fits, mut cancelled) = (vec![], false);
+    let mut fits = vec![];
     for model in MODELS {
         let found = fit(data, model.method(), k, ask.runs.max(1), ask.seed, model.title(), observer)?;
-        cancelled |= found.cancelled;
-        let labels = numbers(&found.solution.labels);
-        fits.push((model, labels, found.solution));
+        let solution = found.ok_or(STOPPED)?;
+        fits.push((model, numbers(&solution.labels), solution));
     }
     let scale = data.facts().scale;
     let onmf = fits.iter().find(|f| f.0 == Model::Onmf).expect("it was asked for");
@@ -298,6 +304,7 @@ fn fit_and_measure(data: &dyn Data, k: usize, ask: &Advise, observer: &mut dyn O
         fitted.held_outs = seen.held_out(&fitted.labels, k);
         fitted.held_out = fitted.held_outs.iter().sum::<f64>() / own.len() as f64;
     }
+    let mut cancelled = false;
     for fitted in &mut models {
         if cancelled {
             break;

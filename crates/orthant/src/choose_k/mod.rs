@@ -232,11 +232,10 @@ fn divide(
             let title = format!("halves {} of {}, k = {k}", division + 1, ask.divisions);
             let mut said = vec![];
             for part in &parts {
-                let fit = fit(&**part, method, k, runs, ask.seed, &title, observer)?;
-                if fit.cancelled {
+                let Some(solution) = fit(&**part, method, k, runs, ask.seed, &title, observer)? else {
                     return Ok(true);
-                }
-                said.push(predict(data, &fit.solution.centroids, method.rule)?);
+                };
+                said.push(predict(data, &solution.centroids, method.rule)?);
             }
             level.agreements.push(agreement(&said[0], &said[1])?);
             let with_all = agreement(&said[0], &solution.labels)? + agreement(&said[1], &solution.labels)?;

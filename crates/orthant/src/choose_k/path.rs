@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::algorithms::{Method, Values};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::finish::{Solution, finish};
 use crate::matrix::Data;
 use crate::matrix::passes::Residual;
@@ -11,6 +11,8 @@ use crate::prepare::Problem;
 use crate::resample::{best_of, cancelled, step};
 use crate::run::{Conclusion, Observer};
 use crate::start::{Start, Stream};
+
+const STOPPED: Error = Error::Stopped("clusters were found for any k: there is nothing to choose from");
 
 /// Walks from the least to the most k; whether the observer stopped it comes second.
 pub(super) fn path(
@@ -32,22 +34,22 @@ pub(super) fn path(
         if let Some(last) = found.last() {
             starts.push((Start::Labels(Arc::new(with_worst_point(data, last)?)), 1));
         }
-        let (mut best, mut stopped): (Option<(f64, Conclusion)>, bool) = (None, false);
+        let mut best: Option<(f64, Conclusion)> = None;
         for (start, runs) in starts {
             let streams: Vec<Stream> =
                 (0..runs as u64).map(|run| Stream { run: stream.run + run, ..stream }).collect();
             let mut state = algorithm.begin(&problem, &start, &streams)?;
             let limit = algorithm.max_iterations(&start);
             let traces = step(&mut *state, runs, &problem, method, &title, limit, observer)?;
+            if traces.iter().any(cancelled) {
+                // What was cut short does not compare with the others.
+                return if found.is_empty() { Err(STOPPED) } else { Ok((found, true)) };
+            }
             best = best_of(&mut *state, &traces, method, best)?;
-            stopped |= traces.iter().any(cancelled);
         }
         let (_, reached) = best.expect("there is at least one run");
         let mut slots = data.slots()?;
         found.push(finish(&problem, &mut *slots, &reached.labels, &reached.directions, method.rule)?.0);
-        if stopped {
-            return Ok((found, true));
-        }
     }
     Ok((found, false))
 }
