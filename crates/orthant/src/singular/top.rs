@@ -11,7 +11,8 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::matrix::kernels::{axpy, dot};
+use crate::matrix::kernels::tall::{Gram, Times};
+use crate::matrix::kernels::{axpy, dot, run};
 use crate::matrix::passes::{FillRandom, Normal, Products, Scores, Transform};
 use crate::matrix::{Data, Format, Mat, Slots};
 use crate::random::uniform;
@@ -41,15 +42,15 @@ const BASIS: usize = 256 << 20;
 pub(super) type Columns = Vec<Vec<f64>>;
 
 pub(super) fn to_mat(columns: &[Vec<f64>], rows: usize) -> Mat {
-    let mut mat = Mat::zeros(rows, columns.len());
-    for (j, column) in columns.iter().enumerate() {
-        mat.set_column(j, column);
-    }
-    mat
+    Mat::from_fn(rows, columns.len(), |i, j| columns[j][i])
 }
 
 pub(super) fn to_columns(mat: &Mat) -> Columns {
-    (0..mat.cols).map(|j| mat.column(j)).collect()
+    let mut columns = vec![Vec::with_capacity(mat.rows); mat.cols];
+    for row in mat.data.chunks_exact(mat.cols.max(1)) {
+        columns.iter_mut().zip(row).for_each(|(column, &x)| column.push(x));
+    }
+    columns
 }
 
 /// Makes a block orthonormal and orthogonal to `basis`, dropping what depends on it.
@@ -75,18 +76,83 @@ pub(super) fn orthonormalize(basis: &[Vec<f64>], block: Columns) -> Columns {
     kept
 }
 
-/// `QᵀAQ` for a basis that has grown, from what it was before and the images AQ.
-fn extended(before: Mat, basis: &[Vec<f64>], images: &[Vec<f64>]) -> Mat {
-    let (known, size) = (before.rows, basis.len());
-    let new = |i: usize| -> Vec<f64> {
-        // Both products, which rounding makes unequal.
-        let entry = |j: usize| 0.5 * (dot(&basis[i], &images[j]) + dot(&basis[j], &images[i]));
-        (0..=i).map(entry).collect()
-    };
-    let rows: Vec<Vec<f64>> = (known..size).into_par_iter().map(new).collect();
-    Mat::from_fn(size, size, |i, j| {
+/// Many columns, in the blocks that they came in. The rows of a block are contiguous, so that a block is read once for all
+/// columns that it is multiplied with: column by column, reading took three quarters of a decomposition's time.
+struct Basis(Vec<Mat>);
+
+impl Basis {
+    /// Rows that are multiplied at a time: those of all blocks stay in the cache.
+    const ROWS: usize = 1024;
+
+    fn columns(&self) -> usize {
+        self.0.iter().map(|block| block.cols).sum()
+    }
+
+    /// `QᵀB`: sums over rows in the order of the rows, whoever makes them.
+    fn products(&self, b: &Mat) -> Mat {
+        let (width, count) = (b.cols, b.rows.div_ceil(Self::ROWS));
+        let of_rows = |part: usize| {
+            let rows = part * Self::ROWS..((part + 1) * Self::ROWS).min(b.rows);
+            let own = |mat: &'_ Mat| rows.start * mat.cols..rows.end * mat.cols;
+            let (mut products, mut at) = (Mat::zeros(self.columns(), width), 0);
+            for q in &self.0 {
+                let gram = &mut products.data[at * width..(at + q.cols) * width];
+                run(Gram { a: &q.data[own(q)], k: q.cols, b: &b.data[own(b)], l: width, gram });
+                at += q.cols;
+            }
+            products
+        };
+        let parts: Vec<Mat> = (0..count).into_par_iter().map(of_rows).collect();
+        let sum = parts.into_iter().reduce(|sum, part| sum.plus(1.0, &part));
+        sum.unwrap_or_else(|| Mat::zeros(self.columns(), width))
+    }
+
+    /// `QR`, for R with a row for each column.
+    fn combined(&self, r: &Mat) -> Mat {
+        let width = r.cols;
+        let mut all = Mat::zeros(self.0.first().map_or(0, |block| block.rows), width);
+        let of_rows = |(part, out): (usize, &mut [f64])| {
+            let (from, count) = (part * Self::ROWS, out.len() / width);
+            let (mut own, mut at) = (vec![0.0; out.len()], 0);
+            for q in &self.0 {
+                let a = &q.data[from * q.cols..(from + count) * q.cols];
+                let r = &r.data[at * width..(at + q.cols) * width];
+                run(Times { a, k: q.cols, r, l: width, out: &mut own });
+                axpy(1.0, &own, out);
+                at += q.cols;
+            }
+        };
+        if width > 0 {
+            all.data.par_chunks_mut(Self::ROWS * width).enumerate().for_each(of_rows);
+        }
+        all
+    }
+
+    /// Makes a block orthonormal and orthogonal to these columns, dropping what depends on them.
+    fn complement(&self, mut block: Mat) -> Mat {
+        // Twice: the second round removes what rounding left in the first, and made large where little was left.
+        for _ in 0..2 {
+            let before = block.column_norms2();
+            block = block.plus(-1.0, &self.combined(&self.products(&block)));
+            let after = block.column_norms2();
+            let kept = to_columns(&block).into_iter().zip(after.iter().zip(&before));
+            let kept = kept.filter(|(_, (after, before))| **after > 1e-20 * **before);
+            let orthonormal = orthonormalize(&[], kept.map(|(column, _)| column).collect());
+            block = to_mat(&orthonormal, block.rows);
+        }
+        block
+    }
+}
+
+/// `QᵀAQ` for a basis that has grown by a block, from what it was before and the images AQ.
+fn extended(before: Mat, basis: &Basis, images: &Basis) -> Mat {
+    let (Some(q), Some(aq)) = (basis.0.last(), images.0.last()) else { return before };
+    // Both products, which rounding makes unequal.
+    let (one, other) = (basis.products(aq), images.products(q));
+    let known = before.rows;
+    Mat::from_fn(basis.columns(), basis.columns(), |i, j| {
         let (i, j) = (i.max(j), i.min(j));
-        if i < known { before[(i, j)] } else { rows[i - known][j] }
+        if i < known { before[(i, j)] } else { 0.5 * (one[(j, i - known)] + other[(j, i - known)]) }
     })
 }
 
@@ -111,58 +177,49 @@ pub fn top_until(data: &dyn Data, k: usize, is_to_stop: &dyn Fn() -> bool) -> Re
     let most = (10 * wanted).max(64).min(room) + wanted;
     let whole = m <= (4 * wanted).max(64);
 
-    let mut basis: Columns = if whole {
-        to_columns(&Mat::identity(m))
+    let first = if whole {
+        Mat::identity(m)
     } else {
         let mut random = ChaCha8Rng::seed_from_u64(SEED);
         // Two more than wanted, so that the last wanted vector converges too.
         let block = (0..wanted + 2).map(|_| (0..m).map(|_| uniform(&mut random) - 0.3).collect()).collect();
-        orthonormalize(&[], block)
+        to_mat(&orthonormalize(&[], block), m)
     };
-    // A·Q for A = MMᵀ, column by column with the basis.
-    let mut images = to_columns(&slots.sweep(&Normal::new(to_mat(&basis, m)))?.1);
+    // A·Q for A = MMᵀ, block by block with the basis.
+    let mut images = Basis(vec![slots.sweep(&Normal::new(first.clone()))?.1]);
+    let mut basis = Basis(vec![first]);
 
     let mut projected = Mat::zeros(0, 0);
     for step in 0.. {
         // Rayleigh–Ritz on the whole basis.
-        let size = basis.len();
+        let size = basis.columns();
         projected = extended(projected, &basis, &images);
         let (values, vectors) = projected.symmetric_eigen();
-        let combine = |of: &Columns, count: usize| -> Columns {
-            (0..count)
-                .into_par_iter()
-                .map(|j| {
-                    let mut column = vec![0.0; m];
-                    of.iter().enumerate().for_each(|(i, q)| axpy(vectors[(i, j)], q, &mut column));
-                    column
-                })
-                .collect()
-        };
         let count = wanted.min(size);
-        let (ritz, ritz_images) = (combine(&basis, count), combine(&images, count));
+        let best = vectors.columns(0..count);
+        let ritz = basis.combined(&best);
+        let mut known = ritz.clone();
+        known.scale_columns(&values[..count]);
+        let mut residuals = images.combined(&best).plus(-1.0, &known);
         let largest = values[0].max(0.0);
-        let mut residuals: Columns = vec![];
-        let mut slack = 0.0;
-        for j in 0..count {
-            let mut residual = ritz_images[j].clone();
-            axpy(-values[j], &ritz[j], &mut residual);
-            let norm = dot(&residual, &residual).sqrt();
-            slack += norm;
-            // ‖Mv − σu‖ = ‖MMᵀu − σ²u‖/σ is to be at most a share of σ₁.
-            if norm > accurate * (largest * values[j].max(0.0)).sqrt() && norm > rounding * largest {
-                residuals.push(residual);
-            }
-        }
-        let mut done = whole || residuals.is_empty() || step == MOST_STEPS;
+        let norms: Vec<f64> = residuals.column_norms2().iter().map(|norm2| norm2.sqrt()).collect();
+        let mut slack: f64 = norms.iter().sum();
+        // ‖Mv − σu‖ = ‖MMᵀu − σ²u‖/σ is to be at most a share of σ₁.
+        let short = |j: &usize| {
+            norms[*j] > accurate * (largest * values[*j].max(0.0)).sqrt() && norms[*j] > rounding * largest
+        };
+        let short: Vec<usize> = (0..count).filter(short).collect();
+        let mut done = whole || short.is_empty() || step == MOST_STEPS;
         if !done && is_to_stop() {
             // Larger values may not have been met at all: only that they are part of ‖M‖ is sure.
             slack = (data.facts().norm2 - values[..count].iter().sum::<f64>()).max(slack);
             done = true;
         }
-        let extension = if done { vec![] } else { orthonormalize(&basis, residuals) };
-        if extension.is_empty() {
+        residuals = Mat::from_fn(m, short.len(), |f, j| residuals[(f, short[j])]);
+        let extension = if done { Mat::zeros(m, 0) } else { basis.complement(residuals) };
+        if extension.cols == 0 {
             let zero = 1e-15 * largest;
-            let mut left = to_mat(&ritz, m);
+            let mut left = ritz;
             if left.cols < k {
                 left = Mat::beside(&[&left, &Mat::zeros(m, k - left.cols)]);
             }
@@ -171,14 +228,15 @@ pub fn top_until(data: &dyn Data, k: usize, is_to_stop: &dyn Fn() -> bool) -> Re
             sigma.resize(k, 0.0);
             return Ok(Singular { values: sigma, left, slack });
         }
-        if basis.len() + extension.len() > most {
+        if size + extension.cols > most {
             // Start again from the best part of the basis.
             let keep = (3 * wanted).min(size);
-            (basis, images) = (combine(&basis, keep), combine(&images, keep));
+            let best = vectors.columns(0..keep);
+            (basis, images) = (Basis(vec![basis.combined(&best)]), Basis(vec![images.combined(&best)]));
             projected = Mat::from_fn(keep, keep, |i, j| if i == j { values[i] } else { 0.0 });
         }
-        images.extend(to_columns(&slots.sweep(&Normal::new(to_mat(&extension, m)))?.1));
-        basis.extend(extension);
+        images.0.push(slots.sweep(&Normal::new(extension.clone()))?.1);
+        basis.0.push(extension);
     }
     unreachable!("the loop returns after its last step")
 }
