@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use orthant::certificate::CERTIFICATE;
 use orthant::matrix::rule::Measure;
@@ -30,6 +30,43 @@ struct Saving {
     every: Duration,
     last: Instant,
     failed: bool,
+    /// What stands there, if this run has put it there or goes on from it.
+    own: Option<Mark>,
+}
+
+/// What tells a file from one that another program has put in its place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Mark {
+    length: u64,
+    modified: Option<SystemTime>,
+    number: u64,
+}
+
+impl Mark {
+    fn of(path: &Path) -> Option<Mark> {
+        let about = path.symlink_metadata().ok()?;
+        #[cfg(unix)]
+        let number = std::os::unix::fs::MetadataExt::ino(&about);
+        #[cfg(not(unix))]
+        let number = 0;
+        Some(Mark { length: about.len(), modified: about.modified().ok(), number })
+    }
+}
+
+impl Saving {
+    /// Whether nothing stands there that another program has put there.
+    fn is_ours(&self) -> bool {
+        Mark::of(&self.path).is_none_or(|mark| self.own == Some(mark))
+    }
+
+    fn save(&mut self, checkpoint: &[u8]) -> std::result::Result<(), String> {
+        if !self.is_ours() {
+            return Err(format!("{}: another program has written there", self.path.display()));
+        }
+        write_whole(&self.path, |out| out.write_all(checkpoint)).map_err(|error| error.to_string())?;
+        self.own = Mark::of(&self.path);
+        Ok(())
+    }
 }
 
 impl Watch {
@@ -46,7 +83,16 @@ impl Watch {
 
     /// Saves the work in progress now and then.
     pub fn saving(&mut self, path: &Path, every: Duration) {
-        self.saving = Some(Saving { path: path.into(), every, last: Instant::now(), failed: false });
+        // What stood there already is what the work goes on from.
+        let own = Mark::of(path);
+        self.saving = Some(Saving { path: path.into(), every, last: Instant::now(), failed: false, own });
+    }
+
+    /// Removes the checkpoint, when there is nothing left to go on from. If it stays, it does no harm.
+    pub fn saved_no_more(&mut self) {
+        if let Some(saving) = self.saving.take_if(|saving| saving.is_ours()) {
+            let _ = std::fs::remove_file(&saving.path);
+        }
     }
 
     /// The next of several things begins.
@@ -116,7 +162,7 @@ impl Observer for Watch {
         let Some(saving) = &mut self.saving else { return Ok(()) };
         saving.last = Instant::now();
         // A full disk is no reason to lose the work: it goes on, and the user knows.
-        if let Err(error) = write_whole(&saving.path, |out| out.write_all(checkpoint))
+        if let Err(error) = saving.save(checkpoint)
             && !std::mem::replace(&mut saving.failed, true)
         {
             tell!("orthant: the checkpoint cannot be saved, the work goes on: {error}");

@@ -359,6 +359,44 @@ fn a_file_that_is_too_large_is_a_line_and_not_the_end() {
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(err.contains("File too large") && err.lines().count() == 1, "{err}");
     assert!(!folder.path().join("result").exists() && !has_parts(folder.path()));
+    // Archives are finished even when they are given up, about which nothing is to be said.
+    for name in ["small.npz", "small.mtx.gz", "small.npy"] {
+        let output = limited(&format!("convert big.npy {name} -q"));
+        let (_, err) = texts(&output);
+        assert_eq!(output.status.code(), Some(1), "{name}: {err}");
+        assert!(err.starts_with("orthant: error: ") && err.lines().count() == 1, "{name}: {err}");
+        assert!(!folder.path().join(name).exists() && !has_parts(folder.path()), "{name}");
+    }
+}
+
+#[test]
+fn a_checkpoint_that_another_program_has_replaced_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    big(folder.path());
+    let work = "cluster big.npy -k 8 -a best --effort endless --time 4 -q --checkpoint saved --checkpoint-every 0.05";
+    let run = || {
+        let mut command = listening(folder.path());
+        command.args(work.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let child = run();
+    let saved = folder.path().join("saved");
+    let begun = Instant::now();
+    while !saved.exists() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "no checkpoint was written");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    fs::write(folder.path().join("other"), "mine").unwrap();
+    fs::rename(folder.path().join("other"), &saved).unwrap();
+    let (_, err) = texts(&child.wait_with_output().unwrap());
+    assert_eq!(err.matches("saved: another program has written there").count(), 1, "{err}");
+    assert_eq!(fs::read_to_string(&saved).unwrap(), "mine");
+    fs::remove_file(&saved).unwrap();
+
+    // Of two runs with the same one, only the first that writes has it.
+    let told: Vec<String> =
+        [run(), run()].map(|child| texts(&child.wait_with_output().unwrap()).1).into_iter().collect();
+    assert_eq!(told.iter().filter(|err| err.contains("another program")).count(), 1, "{told:?}");
+    assert!(!saved.exists(), "there is nothing left to go on from");
 }
 
 #[test]

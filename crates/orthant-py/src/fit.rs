@@ -87,6 +87,12 @@ fn check_finite(outcome: &Outcome) -> orthant::Result<()> {
     }
 }
 
+/// Puts in order what killed runs left in the folder of a result.
+#[pyfunction]
+pub(crate) fn settle(folder: PathBuf) -> PyResult<()> {
+    orthant::read::settle(&folder).map_err(raise)
+}
+
 /// What new samples are compared with, from the file of a result that holds it, which may be an older one.
 #[pyfunction]
 pub(crate) fn centroids_of_file<'py>(

@@ -27,7 +27,7 @@ mod _orthant {
     #[pymodule_export]
     use crate::errors::{EntryError, OrthantError};
     #[pymodule_export]
-    use crate::fit::{angles, centroids_of_file, check, fit};
+    use crate::fit::{angles, centroids_of_file, check, fit, settle};
     #[pymodule_export]
     use crate::fitted::Fitted;
     #[pymodule_export]

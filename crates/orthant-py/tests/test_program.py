@@ -153,6 +153,53 @@ def test_what_is_no_result_is_refused(X, tmp_path):
         orthant.load(tmp_path / "means")
 
 
+def test_what_a_killed_run_left_is_finished_before_a_result_is_loaded(X, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    for k in (3, 4):
+        run(tmp_path / "x.npy", tmp_path / f"of{k}", "-k", k)
+    old, new = tmp_path / "of3", tmp_path / "of4"
+    # Killed after its commit: some files have their place, others wait for it.
+    ready = old / ".orthant-0123456789abcdef.part" / "replace"
+    ready.mkdir(parents=True)
+    for file in new.iterdir():
+        (old if file.name in ("labels.txt", "components.npy") else ready).joinpath(file.name).write_bytes(file.read_bytes())
+    loaded, whole = orthant.load(old), orthant.load(new)
+    assert loaded.n_clusters == 4 and loaded.relative_error_ == whole.relative_error_
+    assert_array_equal(loaded.labels_, whole.labels_)
+    assert not ready.parent.exists()
+
+
+def test_nothing_in_a_result_is_believed_unseen(counts, tmp_path):
+    scipy.io.mmwrite(tmp_path / "x.mtx", counts)
+    out = tmp_path / "out"
+    run(tmp_path / "x.mtx", out, "-k", 4, "-a", "em-onmf", "--weighting", "tf-idf,unit")
+    components, prepared = np.load(out / "components.npy"), (out / "preparation.json").read_text()
+    for value in (-1.0, np.nan, np.inf):
+        broken = components.copy()
+        broken[1, 2] = value
+        np.save(out / "components.npy", broken)
+        with pytest.raises(ValueError, match="negative|not finite"):
+            orthant.load(out)
+    np.save(out / "components.npy", components[:3])
+    with pytest.raises(ValueError, match="outside of -1 to 2|summary says 4"):
+        orthant.load(out)
+    np.save(out / "components.npy", components)
+    steps = json.loads(prepared)
+    for change, match in (
+        (lambda s: s["steps"][0].update(weighting="bogus"), "not those of summary.json"),
+        (lambda s: s["steps"][0].update(fitted=None), "tf-idf without its factors"),
+        (lambda s: s.update(steps=[]), "not those of summary.json"),
+    ):
+        changed = json.loads(prepared)
+        change(changed)
+        assert changed != steps
+        (out / "preparation.json").write_text(json.dumps(changed))
+        with pytest.raises(ValueError, match=match):
+            orthant.load(out)
+    (out / "preparation.json").write_text(prepared)
+    assert orthant.load(out).n_clusters == 4
+
+
 def test_the_program_and_python_read_the_same_file(counts, tmp_path):
     words = [f"w{i}" for i in range(counts.shape[1])]
     dense = pd.DataFrame(counts.toarray(), columns=words, index=[f"d{i}" for i in range(counts.shape[0])])

@@ -431,7 +431,8 @@ impl Batch<'_> {
         }
         Run {
             stages: reached.stages,
-            objective: objective / facts.scale.powi(aim.degree),
+            // (The power may be 0 itself.)
+            objective: if objective == 0.0 { 0.0 } else { objective / facts.scale.powi(aim.degree) },
             scaled_objective: objective,
             relative_error: relative_error(facts.norm2, reached.explained),
             labels: reached.labels,

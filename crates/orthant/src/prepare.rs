@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
 use crate::matrix::passes::{Information, LabelByV};
-use crate::matrix::{Data, Facts, Matrix, Shape, Slots};
+use crate::matrix::{Data, Facts, Format, Matrix, Shape, Slots};
 use crate::random::{sample, uniform};
 use crate::run::{Race, StopAsked};
 use crate::singular::{Singular, top_until};
@@ -81,7 +81,11 @@ impl<'a> Problem<'a> {
                 advice: "this method needs nonnegative data; k-means and spherical-k-means take any sign",
             });
         }
-        if facts.largest > 0.0 && facts.largest < f64::MIN_POSITIVE {
+        let least = match data.shape().format {
+            Format::F32 => f64::from(f32::MIN_POSITIVE),
+            Format::F64 => f64::MIN_POSITIVE,
+        };
+        if facts.largest > 0.0 && facts.largest < least {
             return Err(Error::Data(format!(
                 "the largest entry is {:e}, which has lost its digits: multiply the data by a power of ten",
                 facts.largest

@@ -150,3 +150,22 @@ fn work_that_cannot_fit_into_memory_is_refused_before_it_begins() {
         assert!(message.to_string().contains("of memory, 0.2 kB are free: fewer clusters"), "{message}");
     }
 }
+
+#[test]
+fn numbers_that_have_lost_their_digits_are_refused_in_both_formats() {
+    for (kind, size) in
+        [("dense f64", 1e-310), ("sparse f64", 1e-310), ("dense f32", 1e-40), ("sparse f32", 1e-40)]
+    {
+        let x: Vec<f64> = clustered(30, 8, 3, 1).iter().map(|x| x * size).collect();
+        let data = open_kind(kind, &x, 8, None);
+        for m in METHODS {
+            let told =
+                cluster(&*data, &job(m.name, 3), &mut ()).map(|_| ()).expect_err("this must be refused");
+            assert!(
+                told.to_string().contains("has lost its digits: multiply the data"),
+                "{kind} {}: {told}",
+                m.name
+            );
+        }
+    }
+}

@@ -133,9 +133,8 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     if args.labels_only {
         print_with(|out| labels::lines(&outcome.solution.labels, out))?;
     }
-    if let (Some(path), false) = (&args.checkpoint, interrupt::happened()) {
-        // There is nothing left to go on from; if it stays, it does no harm.
-        let _ = std::fs::remove_file(path);
+    if !interrupt::happened() {
+        watch.saved_no_more();
     }
     Ok(())
 }

@@ -129,7 +129,6 @@ def load(folder: PathLike) -> Clustering:
         the folder, so that `history_` has no iterations and `runs_` the best run only.
     """
     folder = Path(folder)
-    summary = _summary(folder)
 
     def array(name: str) -> Any:
         try:
@@ -137,10 +136,23 @@ def load(folder: PathLike) -> Clustering:
         except (OSError, ValueError) as error:
             raise ValueError(f"{folder / name}: cannot be read as an array: {error}") from None
 
-    try:
-        return _fitted(folder, summary, array)
-    except KeyError as error:
-        raise ValueError(f"{folder / 'summary.json'}: {error} is missing: is this a result of orthant cluster?") from None
+    # Another run may replace the result meanwhile: the summary must be the same before and after.
+    for attempt in range(5):
+        # What a killed run left is finished or removed first.
+        _orthant.settle(folder)
+        summary = _summary(folder)
+        try:
+            model = _fitted(folder, summary, array)
+        except (KeyError, ValueError) as error:
+            if attempt < 4 and _summary(folder) != summary:
+                continue
+            if isinstance(error, ValueError):
+                raise
+            message = f"{folder / 'summary.json'}: {error} is missing: is this a result of orthant cluster?"
+            raise ValueError(message) from None
+        if _summary(folder) == summary:
+            break
+    return model
 
 
 def _summary(folder: Path) -> dict[str, Any]:
@@ -167,7 +179,15 @@ def _weights(folder: Path, summary: dict[str, Any], array: Any) -> list[tuple[st
             steps = [(step["weighting"], step["fitted"]) for step in prepared["steps"]]
         except (KeyError, TypeError) as error:
             raise ValueError(f"{path}: {error} is missing: is this a result of orthant cluster?") from None
-        return [(name, fitted.get("features") if isinstance(fitted, dict) else None) for name, fitted in steps]
+        if [name for name, _ in steps] != summary["weighting"]:
+            raise ValueError(f"{path}: its steps are not those of summary.json, {summary['weighting']}.")
+        learned = [(name, fitted.get("features") if isinstance(fitted, dict) else None) for name, fitted in steps]
+        for name, factors in learned:
+            if name not in _orthant.weightings():
+                raise ValueError(f"{path}: the weighting {name!r} is not known to this version.")
+            if name == "tf-idf" and not isinstance(factors, list):
+                raise ValueError(f"{path}: tf-idf without its factors.")
+        return learned
     # Versions before had a file for each step with factors.
     return [
         (name, array(f"feature_weights_{step}.npy").tolist() if name == "tf-idf" else None)
@@ -195,6 +215,10 @@ def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
     strengths = array(next((name for name in STRENGTHS if (folder / name).exists()), STRENGTHS[0]))
     if not (np.isfinite(components).all() and np.isfinite(strengths).all() and labels.shape == strengths.shape):
         raise ValueError(f"{folder}: its files do not belong together, or are not finite.")
+    if METHODS[name]["rule"] not in ("cosine", "euclid") and (components.min(initial=0) < 0 or strengths.min(initial=0) < 0):
+        raise ValueError(f"{folder}: has negative components or strengths, which no method finds.")
+    if summary["k"] != k:
+        raise ValueError(f"{folder}: has {k} components, but its summary says {summary['k']}.")
     if labels.max(initial=-1) >= k or labels.min(initial=0) < -1:
         raise ValueError(f"{folder / 'labels.txt'}: has labels outside of -1 to {k - 1}.")
     centroids = directions

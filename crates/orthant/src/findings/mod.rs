@@ -206,13 +206,17 @@ fn markers(profiles: &Mat, totals: &[f64], i: usize) -> Vec<Marker> {
     let (own, others) = (totals[i], totals.iter().sum::<f64>() - totals[i]);
     let of = |feature: usize| {
         let sum: f64 = profiles.row(feature).iter().enumerate().filter(|(c, _)| *c != i).map(|x| x.1).sum();
-        let share = if own > 0.0 { profiles[(feature, i)] / own } else { 0.0 };
+        let share = profiles[(feature, i)] / own;
         let elsewhere = if others > 0.0 { sum / others } else { 0.0 };
-        let score = if share > 0.0 { share * (share / elsewhere.max(share / 1000.0)).ln() } else { 0.0 };
+        let score = share * (share / elsewhere.max(share / 1000.0)).ln();
         Marker { feature, share, elsewhere, score }
     };
-    let scored = (0..profiles.rows).map(|feature| (feature, of(feature).score));
-    largest(scored, MARKERS).into_iter().map(|(feature, _)| of(feature)).collect()
+    // Most clusters lack most words, and what they lack sets them apart by nothing.
+    let had = (0..profiles.rows).filter(|&feature| own > 0.0 && profiles[(feature, i)] > 0.0);
+    largest(had.map(|feature| (feature, of(feature).score)), MARKERS)
+        .into_iter()
+        .map(|(feature, _)| of(feature))
+        .collect()
 }
 
 /// Of a cluster's strongest points those that are nearest to its direction.

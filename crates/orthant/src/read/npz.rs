@@ -311,11 +311,42 @@ fn coordinates(arrays: &mut Arrays, rows: u64, columns: u64, precision: Precisio
     })
 }
 
+/// Takes everything after its first failure: an archive that is given up is finished when it is dropped, and the library would
+/// print that it could not be.
+struct FailsOnce<'a> {
+    out: &'a mut dyn Write,
+    failed: bool,
+}
+
+impl FailsOnce<'_> {
+    fn once<T>(
+        &mut self,
+        done: T,
+        act: impl FnOnce(&mut dyn Write) -> std::io::Result<T>,
+    ) -> std::io::Result<T> {
+        if self.failed {
+            return Ok(done);
+        }
+        let result = act(self.out);
+        self.failed = result.as_ref().is_err_and(|error| error.kind() != std::io::ErrorKind::Interrupted);
+        result
+    }
+}
+
+impl Write for FailsOnce<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.once(bytes.len(), |out| out.write(bytes))
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.once((), |out| out.flush())
+    }
+}
+
 /// As scipy.sparse.save_npz writes compressed rows.
 pub(super) fn write(loaded: &Loaded, out: &mut dyn Write) -> std::io::Result<()> {
     let matrix = &loaded.matrix;
     let (n, m, single, entries) = (matrix.points(), matrix.features(), single(matrix), nonzeros(matrix));
-    let mut zip = zip::ZipWriter::new_stream(out);
+    let mut zip = zip::ZipWriter::new_stream(FailsOnce { out, failed: false });
     // Large: the size of an entry is only known once it was written.
     let options =
         SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated).large_file(true);

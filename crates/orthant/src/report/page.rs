@@ -66,6 +66,11 @@ pub(crate) fn fill(template: &str, context: impl Serialize) -> Result<String> {
     let failed = |e: minijinja::Error| Error::Computation(format!("the report could not be written: {e:#}"));
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    // The library's own way lets control characters through.
+    environment.set_formatter(|out, state, value| match value.as_str() {
+        Some(text) if !value.is_safe() => Ok(out.write_str(&escape(text))?),
+        _ => minijinja::escape_formatter(out, state, value),
+    });
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().map_err(failed)?;
     environment.set_syntax(syntax);
     environment.render_str(template, Serde(context)).map_err(failed)
@@ -138,6 +143,9 @@ mod tests {
         assert_eq!(escape("a\u{0}\u{202e}b\tc"), "a\u{fffd}\u{fffd}b\tc");
         let html = page(&Page { title: "<script>alert(1)</script>".into(), ..Page::default() }).unwrap();
         assert!(!html.contains("<script>alert"));
+        let filled =
+            fill("{{ word }}|{{ word | safe }}", std::collections::BTreeMap::from([("word", "a\u{1b}'<i>")]));
+        assert_eq!(filled.unwrap(), "a\u{fffd}&#39;&lt;i&gt;|a\u{1b}'<i>");
         let cells = [vec!["<td>".to_string()]];
         assert!(table(&Table { columns: &["<th>"], rows: &cells, best: &[(0, 0)] }).contains("&lt;td&gt;"));
     }

@@ -113,12 +113,17 @@ impl Basis {
         let mut all = Mat::zeros(self.0.first().map_or(0, |block| block.rows), width);
         let of_rows = |(part, out): (usize, &mut [f64])| {
             let (from, count) = (part * Self::ROWS, out.len() / width);
-            let (mut own, mut at) = (vec![0.0; out.len()], 0);
+            let (mut more, mut at) = (vec![], 0);
             for q in &self.0 {
                 let a = &q.data[from * q.cols..(from + count) * q.cols];
                 let r = &r.data[at * width..(at + q.cols) * width];
-                run(Times { a, k: q.cols, r, l: width, out: &mut own });
-                axpy(1.0, &own, out);
+                if at == 0 {
+                    run(Times { a, k: q.cols, r, l: width, out: &mut *out });
+                } else {
+                    more.resize(out.len(), 0.0);
+                    run(Times { a, k: q.cols, r, l: width, out: &mut more });
+                    axpy(1.0, &more, out);
+                }
                 at += q.cols;
             }
         };
@@ -128,19 +133,28 @@ impl Basis {
         all
     }
 
-    /// Makes a block orthonormal and orthogonal to these columns, dropping what depends on them.
-    fn complement(&self, mut block: Mat) -> Mat {
-        // Twice: the second round removes what rounding left in the first, and made large where little was left.
-        for _ in 0..2 {
-            let before = block.column_norms2();
-            block = block.plus(-1.0, &self.combined(&self.products(&block)));
-            let after = block.column_norms2();
-            let kept = to_columns(&block).into_iter().zip(after.iter().zip(&before));
-            let kept = kept.filter(|(_, (after, before))| **after > 1e-20 * **before);
-            let orthonormal = orthonormalize(&[], kept.map(|(column, _)| column).collect());
-            block = to_mat(&orthonormal, block.rows);
+    /// Makes columns orthonormal and orthogonal to these, dropping what depends on them.
+    fn complement(&self, columns: &Mat) -> Mat {
+        // So many that are made orthogonal one by one, and then to all others at once.
+        const FEW: usize = 16;
+        let mut new = Basis(vec![]);
+        for from in (0..columns.cols).step_by(FEW) {
+            let mut block = columns.columns(from..(from + FEW).min(columns.cols));
+            // Twice: the second round removes what rounding left in the first, and made large where little was left.
+            for _ in 0..2 {
+                let before = block.column_norms2();
+                for known in [self, &new].into_iter().filter(|known| known.columns() > 0) {
+                    block = block.plus(-1.0, &known.combined(&known.products(&block)));
+                }
+                let after = block.column_norms2();
+                let kept = to_columns(&block).into_iter().zip(after.iter().zip(&before));
+                let kept = kept.filter(|(_, (after, before))| **after > 1e-20 * **before);
+                let orthonormal = orthonormalize(&[], kept.map(|(column, _)| column).collect());
+                block = to_mat(&orthonormal, block.rows);
+            }
+            new.0.push(block);
         }
-        block
+        Mat::beside(&new.0.iter().collect::<Vec<_>>())
     }
 }
 
@@ -182,8 +196,9 @@ pub fn top_until(data: &dyn Data, k: usize, is_to_stop: &dyn Fn() -> bool) -> Re
     } else {
         let mut random = ChaCha8Rng::seed_from_u64(SEED);
         // Two more than wanted, so that the last wanted vector converges too.
-        let block = (0..wanted + 2).map(|_| (0..m).map(|_| uniform(&mut random) - 0.3).collect()).collect();
-        to_mat(&orthonormalize(&[], block), m)
+        let block: Columns =
+            (0..wanted + 2).map(|_| (0..m).map(|_| uniform(&mut random) - 0.3).collect()).collect();
+        Basis(vec![]).complement(&to_mat(&block, m))
     };
     // A·Q for A = MMᵀ, block by block with the basis.
     let mut images = Basis(vec![slots.sweep(&Normal::new(first.clone()))?.1]);
@@ -200,7 +215,7 @@ pub fn top_until(data: &dyn Data, k: usize, is_to_stop: &dyn Fn() -> bool) -> Re
         let ritz = basis.combined(&best);
         let mut known = ritz.clone();
         known.scale_columns(&values[..count]);
-        let mut residuals = images.combined(&best).plus(-1.0, &known);
+        let residuals = images.combined(&best).plus(-1.0, &known);
         let largest = values[0].max(0.0);
         let norms: Vec<f64> = residuals.column_norms2().iter().map(|norm2| norm2.sqrt()).collect();
         let mut slack: f64 = norms.iter().sum();
@@ -215,8 +230,10 @@ pub fn top_until(data: &dyn Data, k: usize, is_to_stop: &dyn Fn() -> bool) -> Re
             slack = (data.facts().norm2 - values[..count].iter().sum::<f64>()).max(slack);
             done = true;
         }
-        residuals = Mat::from_fn(m, short.len(), |f, j| residuals[(f, short[j])]);
-        let extension = if done { Mat::zeros(m, 0) } else { basis.complement(residuals) };
+        let extension = match done {
+            true => Mat::zeros(m, 0),
+            false => basis.complement(&Mat::from_fn(m, short.len(), |f, j| residuals[(f, short[j])])),
+        };
         if extension.cols == 0 {
             let zero = 1e-15 * largest;
             let mut left = ritz;
