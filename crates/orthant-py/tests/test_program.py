@@ -161,6 +161,7 @@ def test_what_a_killed_run_left_is_finished_before_a_result_is_loaded(X, tmp_pat
     # Killed after its commit: some files have their place, others wait for it.
     ready = old / ".orthant-0123456789abcdef.part" / "replace"
     ready.mkdir(parents=True)
+    (ready.parent / "drop").mkdir()
     for file in new.iterdir():
         (old if file.name in ("labels.txt", "components.npy") else ready).joinpath(file.name).write_bytes(file.read_bytes())
     loaded, whole = orthant.load(old), orthant.load(new)
