@@ -112,6 +112,8 @@ impl Checkpoint {
         let finished = self.finished.iter().all(|run| labels(&run.labels) && !run.stages.is_empty());
         let polish = self.batch.iter().flat_map(|batch| &batch.polish);
         let reached = polish.flat_map(|polish| &polish.reached).all(|r| r.is_sound(points, features, k));
-        self.finished.len().saturating_add(self.left_behind) <= runs && finished && reached
+        // Whoever was left behind was so by others, which have ended.
+        let raced = self.left_behind == 0 || !self.finished.is_empty();
+        raced && self.finished.len().saturating_add(self.left_behind) <= runs && finished && reached
     }
 }

@@ -145,6 +145,11 @@ fn a_damaged_or_foreign_checkpoint_is_refused() {
     let message =
         resume(&*data, &other, Checkpoint::from_bytes(&bytes).unwrap(), &mut ()).map(|_| ()).unwrap_err();
     assert!(message.to_string().contains("other work"), "{message}");
+    // Nobody can have been left behind by nobody.
+    let mut impossible = Checkpoint::from_bytes(&bytes).unwrap();
+    assert!(impossible.finished.is_empty());
+    impossible.left_behind = 4;
+    resume(&*data, &job, impossible, &mut ()).map(|_| ()).unwrap_err();
 }
 
 /// Wants to stop from some question on, and to keep the work then, as the program does at Ctrl-C.
