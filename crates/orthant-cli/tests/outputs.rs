@@ -434,6 +434,7 @@ fn nothing_in_a_result_is_believed_unseen() {
         ("components.npy", npy("<f8", "(5, 10)", &numbers(&[1.0; 50])), "is 5 x 10, which is not what"),
         ("preparation.json", prepared("[-1.0,"), "the weight -1 of feature 0"),
         ("preparation.json", prepared("[null,"), "is not what 'orthant cluster' writes"),
+        ("summary.json", changed("\"tf-idf\"", "\"unit\""), "its steps are not the weighting"),
         ("preparation.json", prepared("[1.0,1.0,"), "11 weights of features for 10 features"),
         ("summary.json", changed("\"power\"", "\"magic\""), "the rule 'magic' is not known"),
         ("summary.json", changed("\"em-onmf\"", "\"magic\""), "there is no method 'magic'"),

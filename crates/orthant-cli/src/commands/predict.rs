@@ -12,7 +12,7 @@ use orthant::observed::Gaps;
 use orthant::read::{self, InPlace};
 use orthant::recipe::{Learned, Missing, Prepared, Step};
 use orthant::weighting::{Fitted, Weighting};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::args::{Orientation, PredictArgs, TextArgs};
 use crate::labels::lines;
@@ -230,10 +230,15 @@ fn learned(folder: &Path, summary: &Map<String, Value>, features: usize) -> Resu
     if path.exists() {
         refuse_pipe(&path)?;
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        return match serde_json::from_str(&text) {
-            Ok(learned) => Ok(learned),
+        let learned: Learned = match serde_json::from_str(&text) {
+            Ok(learned) => learned,
             Err(error) => bail!("{}: is not what 'orthant cluster' writes: {error}", path.display()),
         };
+        let steps: Vec<&str> = learned.steps.iter().map(|step| step.weighting.name()).collect();
+        if summary.get("weighting") != Some(&json!(steps)) {
+            bail!("{}: its steps are not the weighting that {SUMMARY} has", path.display());
+        }
+        return Ok(learned);
     }
     // Older results have names in the summary, and a list for every step with weights of features.
     let path = folder.join(SUMMARY);
