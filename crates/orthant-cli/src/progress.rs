@@ -81,10 +81,9 @@ impl Watch {
         Watch { pieces, ..Watch::new(quiet) }
     }
 
-    /// Saves the work in progress now and then.
-    pub fn saving(&mut self, path: &Path, every: Duration) {
-        // What stood there already is what the work goes on from.
-        let own = Mark::of(path);
+    /// Saves the work in progress now and then; what stands there may be replaced only if the work goes on from it.
+    pub fn saving(&mut self, path: &Path, every: Duration, goes_on: bool) {
+        let own = Mark::of(path).filter(|_| goes_on);
         self.saving = Some(Saving { path: path.into(), every, last: Instant::now(), failed: false, own });
     }
 

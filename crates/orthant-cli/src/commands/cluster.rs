@@ -73,7 +73,7 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     let task = Task { job, chosen };
     let job = &task.job;
     if let Some(path) = &args.checkpoint {
-        watch.saving(path, args.checkpoint_every);
+        watch.saving(path, args.checkpoint_every, goes_on_from(path, args.resume.as_deref()));
     }
     let (resumed, saved) = saved.unzip();
     // An error is one of the saved work, or of the data.
@@ -175,9 +175,14 @@ fn saved(path: &Path) -> Result<(&Path, Checkpoint)> {
     Ok((path, Checkpoint::from_bytes(&bytes).with_context(name)?))
 }
 
+/// Whether the checkpoint is the one that the work was resumed from.
+fn goes_on_from(path: &Path, resumed: Option<&Path>) -> bool {
+    resumed.is_some_and(|resumed| same_file(path, resumed))
+}
+
 /// A checkpoint is overwritten again and again, so it must not be anything else to begin with.
 fn check_checkpoint(path: &Path, resumed: Option<&Path>) -> Result<()> {
-    if path.symlink_metadata().is_ok() && !resumed.is_some_and(|resumed| same_file(path, resumed)) {
+    if path.symlink_metadata().is_ok() && !goes_on_from(path, resumed) {
         bail!("{}: exists already: go on from it with --resume, or remove it", path.display());
     }
     let folder = read::folder_of(path);
