@@ -5,7 +5,8 @@
 //! never meet, so that a run's numbers do not depend on which others are beside it; each of its sums is made in the
 //! order of the entries, by one accumulator, so that they do not depend on who makes them either.
 
-use super::{Kernel, Real, holds, load, put};
+use super::vectors::{add_where, keep_larger, widen};
+use super::{Kernel, add_times, holds, load, put};
 
 /// Runs side by side, at most: kernels are there for N of them.
 pub(crate) const LANES: usize = 8;
@@ -126,7 +127,7 @@ pub(crate) struct Nearest<'a, const N: usize> {
 /// Where products are compared: what is largest so far, and whose it is.
 struct Best<const N: usize> {
     score: [f32; N],
-    label: [u32; N],
+    label: [i32; N],
 }
 
 /// Scores of the point with these entries with Q clusters from `first` on.
@@ -153,10 +154,7 @@ unsafe fn compare<const FMA: bool, const N: usize, const Q: usize>(
             ask(u, ahead as usize * width + first * N, Q * N);
             let ([at], [x]): ([u32; 1], [f32; 1]) = (load(&rows.at, entry), load(&rows.x, entry));
             for q in 0..Q {
-                let vector: [f32; N] = load(u, at as usize * width + (first + q) * N);
-                for l in 0..N {
-                    sums[q][l] = sums[q][l].plus::<FMA>(x, vector[l]);
-                }
+                add_times::<f32, N, FMA>(&mut sums[q], x, load(u, at as usize * width + (first + q) * N));
             }
         }
     }
@@ -164,12 +162,11 @@ unsafe fn compare<const FMA: bool, const N: usize, const Q: usize>(
         // SAFETY: as promised.
         let (inverse, offset): ([f32; N], [f32; N]) =
             unsafe { (load(inverse, (first + q) * N), load(offset, (first + q) * N)) };
+        let mut score = [0.0; N];
         for l in 0..N {
-            let score = sums[q][l] * inverse[l] - shift * offset[l];
-            let better = score > best.score[l];
-            best.score[l] = if better { score } else { best.score[l] };
-            best.label[l] = if better { (first + q) as u32 } else { best.label[l] };
+            score[l] = sums[q][l] * inverse[l] - shift * offset[l];
         }
+        keep_larger::<N, FMA>(&mut best.score, &mut best.label, score, (first + q) as i32);
     }
 }
 
@@ -226,35 +223,99 @@ pub(crate) struct Sums<'a, const N: usize> {
 /// A row for every label that a byte can be: of clusters that there are, and of [`NONE`].
 const LABELS: usize = NONE as usize + 1;
 
-/// Adds some entries of a feature to the rows of their labels. (Comparing labels with every cluster in vectors, which keeps
-/// the sums in registers, was no faster at five clusters and slower at ten.)
+/// Up to so many clusters labels are compared with all of them: beyond, that takes longer than going to the row of a label.
+const COMPARED: usize = 16;
+
+/// Adds some entries of a feature to the sums of their labels, which are zero before.
 ///
 /// # Safety
 /// `label` and `factor` hold N numbers for every column of `turned`; `entries` are some of its.
 #[inline(always)]
-unsafe fn add_entries<const N: usize>(
-    turned: &Rows,
+unsafe fn add_entries<const FMA: bool, const N: usize>(
+    of: &Sums<N>,
     entries: std::ops::Range<usize>,
-    label: &[u8],
-    factor: &[f32],
     sums: &mut [f32; LABELS * LANES],
 ) {
-    let last = turned.at.len().saturating_sub(1);
+    // Vectors are named for this many lanes; elsewhere the compiler would take the comparisons apart.
+    if !(FMA && N == 8 && cfg!(target_arch = "x86_64")) || of.k > COMPARED {
+        // SAFETY: as promised.
+        return unsafe { add_by_row(of, entries, sums) };
+    }
+    let mut first = 0;
+    while first < of.k {
+        let q = share(of.k - first);
+        // SAFETY: as promised.
+        unsafe { with_clusters!(q, add_compared::<FMA>(of, entries.clone(), first, sums)) };
+        first += q;
+    }
+}
+
+/// The sums of Q clusters from `first` on, in registers: labels are compared with every one of them.
+///
+/// # Safety
+/// As for [`add_entries`].
+#[inline(always)]
+unsafe fn add_compared<const FMA: bool, const N: usize, const Q: usize>(
+    of: &Sums<N>,
+    entries: std::ops::Range<usize>,
+    first: usize,
+    sums: &mut [f32; LABELS * LANES],
+) {
+    let mut own = [[0.0f32; N]; Q];
+    for entry in entries {
+        // SAFETY: as promised.
+        let (label, x) = unsafe { added::<FMA, N>(of, entry) };
+        let label = widen::<N, FMA>(label);
+        for q in 0..Q {
+            add_where::<N, FMA>(&mut own[q], label, (first + q) as i32, x);
+        }
+    }
+    for q in 0..Q {
+        sums[(first + q) * N..][..N].copy_from_slice(&own[q]);
+    }
+}
+
+/// Adds to the rows of labels, one number after the other.
+///
+/// # Safety
+/// As for [`add_entries`].
+#[inline(always)]
+unsafe fn add_by_row<const N: usize>(
+    of: &Sums<N>,
+    entries: std::ops::Range<usize>,
+    sums: &mut [f32; LABELS * LANES],
+) {
     for entry in entries {
         // SAFETY: as promised; a label is a byte, and there is a row for each.
         unsafe {
-            let [ahead]: [u32; 1] = load(&turned.at, (entry + AHEAD).min(last));
-            ask(factor, ahead as usize * N, N);
-            ask(label, ahead as usize * N, N);
-            let ([at], [x]): ([u32; 1], [f32; 1]) = (load(&turned.at, entry), load(&turned.x, entry));
-            let label: [u8; N] = load(label, at as usize * N);
-            let factor: [f32; N] = load(factor, at as usize * N);
+            let (label, x) = added::<false, N>(of, entry);
             for l in 0..N {
                 let place = usize::from(label[l]) * N + l;
                 let [sum]: [f32; 1] = load(sums, place);
-                put(sums, place, [sum + factor[l] * x]);
+                put(sums, place, [sum + x[l]]);
             }
         }
+    }
+}
+
+/// What the point of an entry adds in each lane, and to which cluster.
+///
+/// # Safety
+/// As for [`add_entries`]; `entry` is one.
+#[inline(always)]
+unsafe fn added<const FMA: bool, const N: usize>(of: &Sums<N>, entry: usize) -> ([u8; N], [f32; N]) {
+    let Sums { turned, label, factor, .. } = of;
+    let last = turned.at.len().saturating_sub(1);
+    // SAFETY: as promised; `last` is an entry too.
+    unsafe {
+        let [ahead]: [u32; 1] = load(&turned.at, (entry + AHEAD).min(last));
+        ask(factor, ahead as usize * N, N);
+        ask(label, ahead as usize * N, N);
+        let ([at], [x]): ([u32; 1], [f32; 1]) = (load(&turned.at, entry), load(&turned.x, entry));
+        // Fused with zero, a product is rounded as it would be alone.
+        let mut product = [0.0; N];
+        add_times::<f32, N, FMA>(&mut product, x, load(factor, at as usize * N));
+        (load(label, at as usize * N), product)
     }
 }
 
@@ -263,12 +324,12 @@ unsafe fn add_entries<const N: usize>(
 /// # Safety
 /// As for [`add_entries`].
 #[inline(always)]
-unsafe fn join_blocks<const N: usize>(
+unsafe fn join_blocks<const FMA: bool, const N: usize>(
     sums: &Sums<N>,
     entries: std::ops::Range<usize>,
     own: &mut [f32; LABELS * LANES],
 ) {
-    let Sums { turned, block, label, factor, k, .. } = sums;
+    let Sums { turned, block, k, .. } = sums;
     let width = k * N;
     // Sums that wait for what comes after them, each with one of its blocks.
     let mut waiting: Vec<(usize, Vec<f64>)> = vec![];
@@ -279,7 +340,7 @@ unsafe fn join_blocks<const N: usize>(
         let next = begin + rest.partition_point(|&point| (point as usize) < (at + 1) * block);
         own[..width].fill(0.0);
         // SAFETY: as promised.
-        unsafe { add_entries::<N>(turned, begin..next, label, factor, own) };
+        unsafe { add_entries::<FMA, N>(sums, begin..next, own) };
         // Those that meet before they meet this one.
         while let [.., (a, _), (b, _)] = waiting[..]
             && (a ^ b).checked_ilog2() < (b ^ at).checked_ilog2()
@@ -323,9 +384,9 @@ impl<const N: usize> Kernel for Sums<'_, N> {
             // SAFETY: as asserted.
             unsafe {
                 if block(entries.clone().next()) == block(entries.clone().last()) {
-                    add_entries::<N>(self.turned, entries, self.label, self.factor, &mut own);
+                    add_entries::<FMA, N>(&self, entries, &mut own);
                 } else {
-                    join_blocks(&self, entries, &mut own);
+                    join_blocks::<FMA, N>(&self, entries, &mut own);
                 }
             }
             self.u[row * width..(row + 1) * width].copy_from_slice(&own[..width]);

@@ -118,6 +118,68 @@ pub(super) fn add<T: Real, const L: usize, const FMA: bool>(sum: &mut [T; L], x:
     }
 }
 
+/// Bytes as numbers of 32 bits, lane by lane.
+#[inline(always)]
+pub(super) fn widen<const N: usize, const FMA: bool>(x: [u8; N]) -> [i32; N] {
+    #[cfg(target_arch = "x86_64")]
+    if FMA && N == 8 {
+        use std::arch::x86_64::{_mm_set_epi64x, _mm256_cvtepu8_epi32};
+        // SAFETY: as for `instruction`.
+        return unsafe { same(_mm256_cvtepu8_epi32(_mm_set_epi64x(0, same(x)))) };
+    }
+    x.map(i32::from)
+}
+
+/// `sum += x` in the lanes whose label is `own`; the others stay as they are.
+#[inline(always)]
+pub(super) fn add_where<const N: usize, const FMA: bool>(
+    sum: &mut [f32; N],
+    label: [i32; N],
+    own: i32,
+    x: [f32; N],
+) {
+    #[cfg(target_arch = "x86_64")]
+    if FMA && N == 8 {
+        use std::arch::x86_64::*;
+        // SAFETY: as for `instruction`.
+        unsafe {
+            let chosen = _mm256_castsi256_ps(_mm256_cmpeq_epi32(same(label), _mm256_set1_epi32(own)));
+            *sum = same(_mm256_add_ps(same(*sum), _mm256_and_ps(chosen, same(x))));
+        }
+        return;
+    }
+    for l in 0..N {
+        sum[l] += if label[l] == own { x[l] } else { 0.0 };
+    }
+}
+
+/// Where a score is larger than the best so far it takes that one's place, and `own` that of its label.
+#[inline(always)]
+pub(super) fn keep_larger<const N: usize, const FMA: bool>(
+    best: &mut [f32; N],
+    label: &mut [i32; N],
+    score: [f32; N],
+    own: i32,
+) {
+    #[cfg(target_arch = "x86_64")]
+    if FMA && N == 8 {
+        use std::arch::x86_64::*;
+        // SAFETY: as for `instruction`.
+        unsafe {
+            let larger = _mm256_cmp_ps::<_CMP_GT_OQ>(same(score), same(*best));
+            *best = same(_mm256_blendv_ps(same(*best), same(score), larger));
+            let own = _mm256_castsi256_ps(_mm256_set1_epi32(own));
+            *label = same(_mm256_blendv_ps(same(*label), own, larger));
+        }
+        return;
+    }
+    for l in 0..N {
+        let larger = score[l] > best[l];
+        best[l] = if larger { score[l] } else { best[l] };
+        label[l] = if larger { own } else { label[l] };
+    }
+}
+
 /// Sum of the lanes in a fixed order.
 #[inline(always)]
 pub(super) fn lanes<T: Real, const L: usize>(mut x: [T; L]) -> T {
