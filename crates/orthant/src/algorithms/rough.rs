@@ -70,6 +70,8 @@ struct Course {
     origin: Option<Origin>,
     /// The value of the last rough iteration.
     value: f64,
+    /// How many iterations in a row have changed no label.
+    quiet: usize,
     /// Iterations of both kinds.
     iterations: usize,
     /// How often it went back to float32.
@@ -77,7 +79,7 @@ struct Course {
     /// What it was worth last.
     reached: f64,
 }
-bytes_of!(Course { origin, value, iterations, back, reached });
+bytes_of!(Course { origin, value, quiet, iterations, back, reached });
 
 pub(super) struct Roughly<'a, M> {
     problem: &'a Problem<'a>,
@@ -127,6 +129,7 @@ impl<'a, M: Model> Roughly<'a, M> {
         let course = |origin| Course {
             origin: Some(origin),
             value: f64::NEG_INFINITY,
+            quiet: 0,
             iterations: 0,
             back: 0,
             reached: f64::NEG_INFINITY,
@@ -169,6 +172,7 @@ impl<'a, M: Model> Roughly<'a, M> {
             run,
             origin: self.courses[run].origin.clone().expect("float64 has not taken over"),
             value: self.courses[run].value,
+            quiet: self.courses[run].quiet,
             most: most.min(self.left(run)).min(self.to_go(run)),
         };
         let mut asked = RoughRuns { rule, k, runs: runs.iter().map(ask).collect() };
@@ -186,15 +190,16 @@ impl<'a, M: Model> Roughly<'a, M> {
                 converged: false,
             };
             all.push(told.iter().map(progress).collect());
-            let before = told.len().checked_sub(2).map_or(asked.value, |at| told[at].value);
+            let (quiet, ends) = (asked.quiet_after(&told), asked.is_settled(rule, &told));
             let course = &mut self.courses[run];
             course.iterations += told.len();
+            course.quiet = quiet;
             course.origin = Some(asked.origin);
             let Some(last) = told.last() else { continue };
             (course.value, course.reached) = (last.value, last.value);
             if last.changed > 0 && last.weight.iter().any(|w| *w <= 0.0) {
                 empty.push((run, last.weight.clone()));
-            } else if last.ends(before) || self.left(run) == 0 {
+            } else if ends || self.left(run) == 0 {
                 settled.push(run);
             }
         }
@@ -204,8 +209,8 @@ impl<'a, M: Model> Roughly<'a, M> {
             self.exact.runs[run].u = u;
             self.exact.mend(run, &weight)?;
             let u = std::mem::replace(&mut self.exact.runs[run].u, Mat::zeros(0, 0));
-            (self.courses[run].origin, self.courses[run].value) =
-                (Some(Origin::Centroids(u)), f64::NEG_INFINITY);
+            let course = &mut self.courses[run];
+            (course.origin, course.value, course.quiet) = (Some(Origin::Centroids(u)), f64::NEG_INFINITY, 0);
             if self.left(run) == 0 {
                 self.settle(&[run])?;
             }
@@ -260,7 +265,7 @@ impl<'a, M: Model> Roughly<'a, M> {
             } else if course.back < BACK && course.iterations + 1 < self.limit && !self.exact.runs[run].exact
             {
                 course.back += 1;
-                course.value = f64::NEG_INFINITY;
+                (course.value, course.quiet) = (f64::NEG_INFINITY, 0);
                 course.origin = Some(Origin::Centroids(self.exact.runs[run].u.clone()));
                 self.exact.forget(run)?;
             }

@@ -62,6 +62,8 @@ pub struct RoughRun {
     pub origin: Origin,
     /// The value of its last rough iteration; −∞ before the first.
     pub value: f64,
+    /// How many iterations in a row have changed no label.
+    pub quiet: usize,
     /// No more iterations than this.
     pub most: usize,
 }
@@ -89,10 +91,30 @@ pub struct RoughTold {
 }
 bytes_of!(RoughTold { weight, value, changed });
 
-impl RoughTold {
-    /// Whether float32 can say no more: labels repeat, a cluster is empty, or nothing was gained over the value before.
-    pub fn ends(&self, before: f64) -> bool {
-        self.changed == 0 || self.value <= before || self.weight.iter().any(|w| *w <= 0.0)
+/// Directions come closer to exact ones while labels repeat, at a tenth of what it takes in float64: they go on for so long.
+const QUIET: usize = 4;
+
+impl RoughRun {
+    /// How many iterations in a row have changed no label, with these that it has made now.
+    pub fn quiet_after(&self, told: &[RoughTold]) -> usize {
+        let new = told.iter().rev().take_while(|told| told.changed == 0).count();
+        if new == told.len() { self.quiet + new } else { new }
+    }
+
+    /// Whether float32 can say no more after these iterations: labels repeat, a cluster is empty, or nothing was gained.
+    pub fn is_settled(&self, rule: Rule, told: &[RoughTold]) -> bool {
+        let Some(last) = told.last() else { return false };
+        let before = told.len().checked_sub(2).map_or(self.value, |at| told[at].value);
+        let empty = last.weight.iter().any(|w| *w <= 0.0);
+        match last.changed {
+            0 => empty || self.quiet_after(told) >= if rule.onmf { QUIET } else { 1 },
+            _ => empty || last.value <= before,
+        }
+    }
+
+    /// Whether it has made its iterations.
+    pub(crate) fn has_ended(&self, rule: Rule, told: &[RoughTold]) -> bool {
+        told.len() >= self.most || self.is_settled(rule, told)
     }
 }
 
@@ -105,7 +127,7 @@ pub fn fits(data: &dyn Data, k: usize) -> bool {
         && weights.into_iter().all(|w| *w == 0.0 || (1e-9..1e9).contains(w))
 }
 
-/// Iterates until each run has [ended](RoughTold::ends) or made its number of iterations: what every one of them told.
+/// Iterates until each run has [settled](RoughRun::is_settled) or made its number of iterations: what every one of them told.
 /// Where a run is to go on from is then its new origin.
 pub fn roughly(data: &dyn Data, slots: &mut dyn Slots, asked: &mut RoughRuns) -> Result<Vec<Vec<RoughTold>>> {
     let told = match slots.in_lanes(asked) {
@@ -149,15 +171,9 @@ fn by_passes(data: &dyn Data, slots: &mut dyn Slots, asked: &mut RoughRuns) -> R
             asked.runs[at].origin = Origin::Sums(sums.columns(i * k..(i + 1) * k), told.weight.clone());
             all[at].push(told);
         }
-        active.retain(|&at| !has_ended(&asked.runs[at], &all[at]));
+        active.retain(|&at| !asked.runs[at].has_ended(rule, &all[at]));
     }
     Ok(all)
-}
-
-/// Whether a run has made its iterations.
-pub(crate) fn has_ended(run: &RoughRun, told: &[RoughTold]) -> bool {
-    let before = told.len().checked_sub(2).map_or(run.value, |at| told[at].value);
-    told.len() >= run.most || told.last().is_some_and(|last| last.ends(before))
 }
 
 /// What a point that starts a cluster adds to it, from the total of its entries.

@@ -7,7 +7,7 @@ use crate::matrix::cut::Joining;
 use crate::matrix::kernels::lanes::{LANES, Logarithms, NONE, Nearest, Rows, Sums};
 use crate::matrix::kernels::run;
 use crate::matrix::points::Points;
-use crate::matrix::rough::{Origin, RoughRun, RoughTold, Scaling, adds_at_start, has_ended, tally};
+use crate::matrix::rough::{Origin, RoughRun, RoughTold, Scaling, adds_at_start, tally};
 use crate::matrix::rule::Rough;
 use crate::matrix::seam::Part;
 use crate::matrix::{Mat, Rule};
@@ -152,7 +152,7 @@ impl<'a, const N: usize> Iterating<'a, N> {
                 }
             }
             active.retain(|&l| {
-                let ended = has_ended(lanes[l].asked, &told[l]);
+                let ended = lanes[l].asked.has_ended(self.rule, &told[l]);
                 if ended {
                     self.take_out(l, &mut lanes[l]);
                 }
