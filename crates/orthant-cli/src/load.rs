@@ -5,12 +5,15 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use orthant::Error;
+use orthant::advise::Model;
+use orthant::auto::{self, Chosen};
 use orthant::called::Called;
 use orthant::evaluate::{self, Scores};
 use orthant::image::ImageShape;
 use orthant::matrix::{Budget, Data, Matrix, Shape, Source, open, pick, stream_within};
 use orthant::read::{self, InPlace, Loaded, Origin};
 use orthant::recipe::{Learned, Missing};
+use orthant::run::Observer;
 use orthant::weighting::Weighting;
 use serde_json::{Map, Value, json};
 
@@ -128,6 +131,8 @@ pub struct Input {
     pub path: PathBuf,
     /// The points, prepared.
     pub points: Points,
+    /// How often texts have each word, where that was weighted without being asked.
+    pub counts: Option<Matrix>,
     /// Weights of the points.
     pub weights: Option<Vec<f64>>,
     /// Classes of the points.
@@ -187,6 +192,29 @@ impl Input {
     /// The points as algorithms see them.
     pub fn open(&self) -> Result<Box<dyn Data + '_>> {
         Ok(self.points.open(self.weights.clone())?)
+    }
+
+    /// The model that the data ask for.
+    pub fn choose(&self, k: usize, seed: u64, observer: &mut dyn Observer) -> Result<Chosen> {
+        let chosen = match self.asks_for_counts(k, seed, observer)? {
+            Some(chosen) => return Ok(chosen),
+            None => auto::choose(&*self.open()?, k, seed, observer),
+        };
+        chosen.map_err(|error| self.located(error))
+    }
+
+    /// The model of counts, where texts ask for it before they are weighted: afterwards it cannot be seen what they were.
+    pub fn asks_for_counts(
+        &self,
+        k: usize,
+        seed: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Chosen>> {
+        let Some(counts) = &self.counts else { return Ok(None) };
+        let chosen = open(counts, self.weights.clone())
+            .and_then(|data| auto::choose(&*data, k, seed, observer))
+            .map_err(|error| self.located(error))?;
+        Ok((chosen.model == Model::KlOnmf).then_some(chosen))
     }
 
     /// An error where not even what belongs to each point, and to k × features of every run, fits the memory that may be
@@ -364,13 +392,13 @@ fn tell(notes: &[String], path: &Path, quiet: bool) {
     }
 }
 
-/// What is done to the counts of words.
+/// What is done to the counts of words, whatever the method (docs/files.md has what that gave).
 const WORDS: &[Weighting] = &[Weighting::TfIdf, Weighting::Unit];
 
 /// Reads everything that the arguments name.
 pub fn load(args: &DataArgs, quiet: bool) -> Result<Input> {
     refuse_gaps(args)?;
-    load_as(args, false, quiet)
+    load_with_gaps(args, quiet)
 }
 
 /// What was observed is clustered by one command, and by what uses its results.
@@ -383,8 +411,8 @@ fn refuse_gaps(args: &DataArgs) -> Result<()> {
     Ok(())
 }
 
-/// The same, where texts may be wanted as counts.
-pub fn load_as(args: &DataArgs, counts: bool, quiet: bool) -> Result<Input> {
+/// The same, where entries may be missing.
+pub fn load_with_gaps(args: &DataArgs, quiet: bool) -> Result<Input> {
     let begun = Instant::now();
     let mut options = args.read.options(&args.texts);
     if args.truth.is_none() {
@@ -394,7 +422,9 @@ pub fn load_as(args: &DataArgs, counts: bool, quiet: bool) -> Result<Input> {
         return load_streamed(args, found, budget, begun, quiet);
     }
     let loaded = fetch(&args.read, options)?;
-    let usual = if loaded.texts.is_some() && !counts { WORDS } else { &[] };
+    let usual = if loaded.texts.is_some() { WORDS } else { &[] };
+    let weighted_unasked = !usual.is_empty() && args.weighting.is_none() && args.cluster == Orientation::Rows;
+    let counts = weighted_unasked.then(|| loaded.matrix.clone());
     let (loaded, learned) = args
         .recipe(usual)
         .prepare(loaded)
@@ -430,6 +460,7 @@ pub fn load_as(args: &DataArgs, counts: bool, quiet: bool) -> Result<Input> {
     Ok(Input {
         path: args.read.path.clone(),
         points: Points::Held(loaded.matrix),
+        counts,
         weights,
         truth,
         vocabulary,
@@ -546,6 +577,7 @@ fn load_streamed(
     Ok(Input {
         path: path.clone(),
         points: Points::Streamed(source, budget),
+        counts: None,
         weights,
         truth,
         vocabulary,

@@ -150,7 +150,7 @@ pub struct DataArgs {
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub weights: Option<PathBuf>,
     /// What is done first, in order: any of tf-idf (smooth idf), unit (points of norm 1), cpm (counts per million),
-    /// variable (the 2000 features that vary the most for their size), log1p; or none [default: none; tf-idf,unit for texts, unless kl-onmf, which is made for counts]
+    /// variable (the 2000 features that vary the most for their size), log1p; or none [default: none; tf-idf,unit for texts]
     #[arg(long, value_name = "LIST", value_parser = weighting_list, help_heading = "Data")]
     pub weighting: Option<WeightingList>,
     /// Entries that are missing (empty fields, NaN): refuse them, ignore them (clusters of what was

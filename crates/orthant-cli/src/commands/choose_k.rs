@@ -1,7 +1,6 @@
 //! `orthant choose-k`: several numbers of clusters, and candidates with reasons.
 
 use anyhow::Result;
-use orthant::auto;
 use orthant::choose_k::{Choice, ChooseK, choose_k, middle};
 use orthant::findings::{Marker, distinctive};
 use orthant::matrix::Data;
@@ -29,9 +28,9 @@ pub fn run(args: &ChooseKArgs) -> Result<()> {
         Some(model) => model,
         None => {
             let mut watch = Watch::new(study.work.quiet);
-            let chosen = auto::choose(&*data, middle(&*data, least, most), study.seed, &mut watch);
+            let chosen = input.choose(middle(&*data, least, most), study.seed, &mut watch);
             watch.end();
-            let chosen = chosen.map_err(|error| input.located(error))?;
+            let chosen = chosen?;
             if !study.work.quiet {
                 tell!("orthant: clusters of {} are counted. {}", chosen.model.title(), chosen.reason);
             }

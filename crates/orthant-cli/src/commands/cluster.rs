@@ -10,7 +10,7 @@ use orthant::checkpoint::Checkpoint;
 use orthant::findings::Findings;
 use orthant::finish::Solution;
 use orthant::image::{ImageShape, Scan};
-use orthant::matrix::rule::{Measure, Power};
+use orthant::matrix::rule::Power;
 use orthant::matrix::{Data, Mat, Matrix, open};
 use orthant::observed::{Gaps, cluster_observed};
 use orthant::pipeline::{DEFAULT_METHOD, resume};
@@ -45,8 +45,7 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
         check_checkpoint(path, args.resume.as_deref())?;
     }
     let folder = args.out.as_ref().map(|out| Folder::new(out, args.force)).transpose()?;
-    let mut input =
-        load::load_as(&args.data, job.aim().rule.measure == Measure::Divergence, args.work.quiet)?;
+    let mut input = load::load_with_gaps(&args.data, args.work.quiet)?;
     job.start = args.start.as_ref().map(|origin| start(origin, &input, args.k)).transpose()?;
     input.check_memory(args.k, args.runs.unwrap_or(1))?;
     let endmembers = args.endmembers.as_deref().map(|path| endmembers(path, &input)).transpose()?;
@@ -55,15 +54,18 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     let chosen = match is_auto(args) {
         true => {
             let guessed = guessed(&input).map_err(|error| input.located(error))?;
-            let data = match &guessed {
-                Some(points) => open(points, input.weights.clone())?,
-                None => input.open()?,
-            };
-            let chosen = auto::choose(&*data, args.k, args.seed, &mut watch);
-            Some(chosen.map_err(|error| input.located(error))?)
+            Some(match &guessed {
+                Some(points) => {
+                    let data = open(points, input.weights.clone())?;
+                    let chosen = auto::choose(&*data, args.k, args.seed, &mut watch);
+                    chosen.map_err(|error| input.located(error))?
+                }
+                None => input.choose(args.k, args.seed, &mut watch)?,
+            })
         }
         false => None,
     };
+    input.counts = None;
     if let Some(chosen) = &chosen {
         job = Job { method: chosen.job(args.k)?.method, ..job };
     }
