@@ -45,6 +45,7 @@ pub(crate) fn advise<'py>(
             names: None,
             accuracy: &[],
             next: None,
+            maps: None,
         })?;
         Ok((advice, page))
     })?;

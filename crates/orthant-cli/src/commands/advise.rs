@@ -2,8 +2,9 @@
 
 use anyhow::Result;
 use orthant::advise::{Advice, Advise, advise};
-use orthant::choose_k::ChooseK;
+use orthant::choose_k::{ChooseK, middle};
 use orthant::evaluate::Scores;
+use orthant::matrix::{Data, open};
 use orthant::report::{self, Advised, Made};
 use serde_json::{Map, Value, json};
 
@@ -15,15 +16,29 @@ use crate::progress::Watch;
 use crate::terminal::tell;
 use crate::{interrupt, made, summary};
 
+/// Where k is not given, numbers up to this one are looked at.
+const MOST: usize = 12;
+
 /// Runs the command.
 pub fn run(args: &AdviseArgs) -> Result<()> {
     let study = &args.study;
     let threads = load::threads(&study.work)?;
     let folder = study.out.as_ref().map(|out| Folder::new(out, study.force)).transpose()?;
-    let input = load::load_for_study(&args.data, study.seed, study.work.quiet)?;
-    let data = input.open()?;
+    let mut input = load::load_for_study(&args.data, study.seed, study.work.quiet)?;
     interrupt::working();
     let mut watch = Watch::of_pieces(pieces(args), study.work.quiet);
+    if input.counts.is_some() {
+        let k = args.k.map_or_else(|| Ok(middle(&*input.open()?, 1, MOST)), anyhow::Ok)?;
+        if input.asks_for_counts(k, study.seed, &mut Watch::new(true))?.is_some() {
+            input.notes.push("the words were looked at as counts, before any weighting".into());
+        } else {
+            input.counts = None;
+        }
+    }
+    let data = match &input.counts {
+        Some(counts) => open(counts, input.weights.clone())?,
+        None => input.open()?,
+    };
     let ask =
         Advise { k: args.k, runs: args.runs, divisions: study.halves, seed: study.seed, ..Advise::default() };
     let advice = advise(&*data, &ask, &mut watch);
@@ -32,7 +47,7 @@ pub fn run(args: &AdviseArgs) -> Result<()> {
     let scored = scored(&input, &advice)?;
     let object = object(&input, &advice, &scored, study.seed, threads);
     if let Some(mut folder) = folder {
-        folder.text("report.html", &page(&input, &advice, &scored, threads)?)?;
+        folder.text("report.html", &page(&input, &*data, &advice, &scored, threads)?)?;
         folder.finish(object.clone())?;
         if let (Some(out), false) = (&study.out, study.work.quiet) {
             tell!("written to {}", out.display());
@@ -68,7 +83,11 @@ fn scored(input: &Input, advice: &Advice) -> Result<Vec<Option<Scores>>> {
 }
 
 fn point(input: &Input, j: usize) -> String {
-    input.names.as_ref().map_or_else(|| format!("point {j}"), |names| names[j].clone())
+    match (&input.names, input.image) {
+        (Some(names), _) => names[j].clone(),
+        (None, Some(image)) => format!("row {}, column {}", image.row(j), image.column(j)),
+        (None, None) => format!("point {j}"),
+    }
 }
 
 fn in_words(input: &Input, advice: &Advice, scored: &[Option<Scores>]) -> String {
@@ -110,7 +129,15 @@ fn next(input: &Input, advice: &Advice) -> String {
     format!("orthant cluster {data}{options} -k {k} --algorithm {algorithm} --out result")
 }
 
-fn page(input: &Input, advice: &Advice, scored: &[Option<Scores>], threads: usize) -> Result<String> {
+fn page(
+    input: &Input,
+    data: &dyn Data,
+    advice: &Advice,
+    scored: &[Option<Scores>],
+    threads: usize,
+) -> Result<String> {
+    let maps = input.image.map(|image| Ok((image, advice.everywhere(data)?)));
+    let maps = maps.transpose().map_err(|error: orthant::Error| input.located(error))?;
     let (command, date, next) = (made::command(), made::date(), next(input, advice));
     let accuracy: Vec<Option<f64>> = scored.iter().map(|s| s.as_ref().map(|s| s.accuracy)).collect();
     Ok(report::advice(&Advised {
@@ -127,6 +154,7 @@ fn page(input: &Input, advice: &Advice, scored: &[Option<Scores>], threads: usiz
         names: input.names.as_deref(),
         accuracy: &accuracy,
         next: Some(&next),
+        maps: maps.as_ref().map(|(image, maps)| (*image, maps.as_slice())),
     })?)
 }
 

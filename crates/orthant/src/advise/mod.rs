@@ -35,9 +35,9 @@ use crate::ellipsoids::{Seen, difference};
 use crate::entries::Entries;
 use crate::error::{Error, Result};
 use crate::evaluate::{Confusion, best_matching};
-use crate::finish::Solution;
-use crate::matrix::Data;
+use crate::finish::{Solution, predict};
 use crate::matrix::passes::SumOfLabels;
+use crate::matrix::{Data, Mat};
 use crate::prepare::Problem;
 use crate::resample::{agreement, fit, sample, stability, usable};
 use crate::run::Observer;
@@ -82,6 +82,8 @@ pub struct Fitted {
     pub held_out: f64,
     /// Agreement of the clusters that two halves of the points give, for each division.
     pub agreements: Vec<f64>,
+    /// What other points are compared with, in the data's units: features × k.
+    centroids: Mat,
     densities: Vec<f64>,
     held_outs: Vec<f64>,
 }
@@ -169,6 +171,20 @@ impl Advice {
     fn most_stability(&self) -> Option<f64> {
         let three = self.models.iter().filter(|m| m.model != Model::KlOnmf);
         three.filter_map(Fitted::stability).reduce(f64::max)
+    }
+
+    /// The cluster of every point by each model, also of those that the advice was not measured on; -1 for zero points, on which
+    /// there is no advice.
+    ///
+    /// # Errors
+    /// When the data are not those that the advice is about.
+    pub fn everywhere(&self, data: &dyn Data) -> Result<Vec<Vec<i32>>> {
+        let of = |m: &Fitted| {
+            let mut labels = predict(data, &m.centroids, m.model.method().rule)?;
+            data.facts().zero_points.iter().for_each(|&j| labels[j] = -1);
+            Ok(labels)
+        };
+        self.models.iter().map(of).collect()
     }
 
     /// The recommended model's name, or "undecided".
@@ -294,10 +310,16 @@ fn fit_and_measure(data: &dyn Data, k: usize, ask: &Advise, observer: &mut dyn O
                 vec![]
             }
         };
-        let labels = matched(&labels, &own, k)?;
+        let names = matching(&labels, &own, k)?;
+        let mut centroids = Mat::zeros(solution.centroids.rows, k);
+        for (i, &name) in names.iter().enumerate() {
+            centroids.set_column(name, &solution.centroids.column(i));
+        }
+        let labels = labels.iter().map(|&l| names[l]).collect();
         let density = densities.iter().sum::<f64>() / densities.len() as f64;
         let (held_out, held_outs) = (f64::NAN, vec![]);
-        models.push(Fitted { model, labels, density, held_out, agreements: vec![], densities, held_outs });
+        let agreements = vec![];
+        models.push(Fitted { model, labels, density, held_out, agreements, centroids, densities, held_outs });
     }
     let seen = Seen::new(data, k, ask.seed)?;
     for fitted in &mut models {
@@ -373,11 +395,10 @@ fn agreement_of(a: &[usize], b: &[usize]) -> Result<f64> {
     agreement(&signed(a), &signed(b))
 }
 
-/// Labels renumbered so that they agree with others as far as possible.
-fn matched(labels: &[usize], with: &[usize], k: usize) -> Result<Vec<usize>> {
+/// Other numbers for clusters, by which their labels agree with others as far as possible.
+fn matching(labels: &[usize], with: &[usize], k: usize) -> Result<Vec<usize>> {
     let mut names = best_matching(&Confusion::new(&signed(labels), with)?);
     names.resize(k, None);
     let mut free: Vec<usize> = (0..k).filter(|i| !names.contains(&Some(*i))).collect();
-    let names: Vec<usize> = names.into_iter().map(|n| n.unwrap_or_else(|| free.pop().unwrap_or(0))).collect();
-    Ok(labels.iter().map(|&l| names[l]).collect())
+    Ok(names.into_iter().map(|n| n.unwrap_or_else(|| free.pop().unwrap_or(0))).collect())
 }

@@ -5,8 +5,10 @@ use super::chart::{Axis, Histogram, Line, Lines, Marker, Series, histogram, line
 use super::number::{decimals, percent};
 use super::page::{Table, escape, shortened, table};
 use super::parts::{Parts, paragraph};
+use super::picture::{Row, rows_of_maps, segmentation};
 use crate::advise::{Advice, Model};
 use crate::error::Result;
+use crate::image::ImageShape;
 
 /// Everything that page is made of.
 #[derive(Debug, Clone)]
@@ -23,6 +25,9 @@ pub struct Advised<'a> {
     pub accuracy: &'a [Option<f64>],
     /// What to type next, where the answer is known.
     pub next: Option<&'a str>,
+    /// Points are the pixels of a picture, and what every model makes of it, in the order of the advice
+    /// ([`Advice::everywhere`]).
+    pub maps: Option<(ImageShape, &'a [Vec<i32>])>,
 }
 
 /// The page.
@@ -82,7 +87,8 @@ pub fn advice(input: &Advised) -> Result<String> {
             a.disagreeing,
             a.points.len()
         );
-        parts.add("Where they differ", disagreements(input), &caption, false);
+        let maps = input.maps.map_or(Ok(String::new()), |(image, maps)| differences(a, image, maps))?;
+        parts.add("Where they differ", maps + &disagreements(input), &caption, false);
     }
     let title = format!("{}: which model?", input.title);
     parts.page(&title, "Orthant · which model", lead, &input.made)
@@ -191,10 +197,36 @@ fn agreements(a: &Advice) -> String {
     table(&Table { columns: &["model", "model", "#agreement"], rows: &rows, best: &[] })
 }
 
+/// The picture by every model, and the pixels that they do not agree on.
+fn differences(a: &Advice, image: ImageShape, maps: &[Vec<i32>]) -> Result<String> {
+    const SIDE: usize = 320;
+    const COLOUR: i32 = 4;
+    let differ = |j: usize| maps.iter().any(|labels| labels[j] != maps[0][j]);
+    let marked: Vec<i32> = (0..image.pixels()).map(|j| if differ(j) { COLOUR } else { -1 }).collect();
+    let known = maps[0].iter().filter(|&&label| label >= 0).count();
+    let share = marked.iter().filter(|&&mark| mark >= 0).count() as f64 / known.max(1) as f64;
+    let row = |name: &str, note: String, labels: &[i32], what: &str| {
+        let map = segmentation(labels, image)?.reduced(SIDE);
+        Ok(Row { name: name.into(), note, maps: vec![(what.into(), map)] })
+    };
+    let mut rows = vec![row(
+        "where they differ",
+        format!("{} of the pixels", percent(share)),
+        &marked,
+        "pixels that two models disagree on",
+    )?];
+    for (m, labels) in a.models.iter().zip(maps) {
+        rows.push(row(m.model.title(), String::new(), labels, "the clusters")?);
+    }
+    rows_of_maps(&rows)
+}
+
 fn disagreements(input: &Advised) -> String {
     let a = input.advice;
-    let name = |j: usize| {
-        input.names.and_then(|n| n.get(j)).map_or_else(|| format!("point {j}"), |n| shortened(n, 60))
+    let name = |j: usize| match (input.names.and_then(|n| n.get(j)), input.maps) {
+        (Some(name), _) => shortened(name, 60),
+        (None, Some((image, _))) => format!("row {}, column {}", image.row(j), image.column(j)),
+        (None, None) => format!("point {j}"),
     };
     let row = |d: &crate::advise::Disagreement| {
         let mut row = vec![name(d.point)];
