@@ -104,6 +104,14 @@ pub struct Settings {
     pub date: String,
 }
 
+impl Settings {
+    /// Whether something is asked for that needs the published data sets, and they are not there.
+    pub fn lacks_data(&self) -> bool {
+        let needs = [Part::All, Part::Figure6, Part::Figure7, Part::Table2, Part::Table3];
+        self.data.is_none() && self.what.iter().any(|part| needs.contains(part))
+    }
+}
+
 /// Who watches the work: shows where it is, and may end it. `line` is the thread that a cell is computed on.
 pub trait Watch: Sync {
     /// A cell begins.

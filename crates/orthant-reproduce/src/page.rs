@@ -98,6 +98,10 @@ fn lead(lab: &Lab, claims: &[&Claim], told: &Told) -> String {
         "<p>The tables and figures of the paper, computed again beside what it printed. {}</p>",
         counted(claims)
     );
+    if told.settings.lacks_data() {
+        lead += "<p class=\"warn\">The published data sets are not here, and what needs them is left out: \
+                 <code>--data DIR</code> names their folder.</p>";
+    }
     if told.missing > 0 {
         lead += &format!(
             "<p class=\"warn\">{} of {} cells are not there yet: figures are of the runs that are. The same command \

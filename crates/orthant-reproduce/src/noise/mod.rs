@@ -255,7 +255,7 @@ pub fn figure2(lab: &Lab) -> Result<Shown> {
 fn protocol(lab: &Lab) -> String {
     format!(
         "Mean accuracy over {} sets a level, {} random starts each; ONMF is solved by ONP-MF from its one start. 450 \
-         points in R¹⁰, 6 clusters.",
+         points in R¹⁰, 6 clusters. The paper prints its curves as a picture, without numbers to draw beside these.",
         lab.protocol.sets, lab.protocol.synthetic_runs
     )
 }

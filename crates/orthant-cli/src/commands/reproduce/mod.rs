@@ -16,7 +16,7 @@ use board::Board;
 /// Runs the command.
 pub fn run(args: &ReproduceArgs) -> Result<()> {
     let (threads, quiet) = (load::threads(&args.work)?, args.work.quiet);
-    let reproduction = Reproduction::open(Settings {
+    let settings = Settings {
         what: args.what.clone(),
         data: args.data.clone().or_else(|| std::env::var_os("ORTHANT_DATA").map(PathBuf::from)),
         out: args.out.clone(),
@@ -29,11 +29,18 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         threads,
         command: made::command(),
         date: made::date(),
-    })?;
+    };
+    let lacks_data = settings.lacks_data();
+    let reproduction = Reproduction::open(settings)?;
     let (cells, missing) = reproduction.missing()?;
     if !quiet {
         for (from, runs) in reproduction.taken() {
             tell!("orthant: {runs} runs taken over from {}", from.display());
+        }
+        if lacks_data {
+            tell!(
+                "orthant: the published data sets are not here, and what needs them is left out: --data DIR names their folder"
+            );
         }
         let what = if args.show_only { "missing" } else { "to compute" };
         tell!("orthant: {} of {cells} cells {what}", missing.len());
