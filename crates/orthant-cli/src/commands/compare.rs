@@ -310,8 +310,13 @@ fn page(args: &CompareArgs, input: &Input, rows: &[Entry], threads: usize) -> Re
 fn maps(input: &Input, partitions: &[(String, Vec<i32>, f64)]) -> Result<Option<Gallery>> {
     const SIDE: usize = 256;
     let Some(image) = input.image else { return Ok(None) };
+    // Where nothing is there is no cluster, whatever a method makes of it: backgrounds look alike.
+    let data = input.open()?;
+    let nothing = &data.facts().zero_points;
     let map = |name: &str, note: String, labels: &[i32]| -> Result<Row> {
-        let picture = segmentation(labels, image)?.reduced(SIDE);
+        let mut labels = labels.to_vec();
+        nothing.iter().for_each(|&j| labels[j] = -1);
+        let picture = segmentation(&labels, image)?.reduced(SIDE);
         Ok(Row { name: name.into(), note, maps: vec![("the clusters".into(), picture)] })
     };
     let mut rows = vec![];

@@ -233,9 +233,11 @@ fn beside(a: &Advice, verdict: &Verdict) -> Vec<String> {
     let scale = |m: Model| a.difference(Model::KMeans, m);
     if let Some(angular) = verdict.recommended.filter(|m| matches!(m, Model::Onmf | Model::SphericalKMeans)) {
         let (gain, z) = scale(angular);
+        // Where the entries decided, centres may well explain the points better.
+        let (better, worse) = if gain > 0.0 { ("centres", "directions") } else { ("directions", "centres") };
         reasons.push(format!(
-            "Within a cluster the norms vary freely (standard deviation of their logarithm {:.2}): directions explain the points better than centres by {:.2} nats a point ({:.1} standard errors).",
-            a.spread, -gain, -z
+            "Within a cluster the norms vary (standard deviation of their logarithm {:.2}): {better} explain the points better than {worse} by {:.2} nats a point ({:.1} standard errors).",
+            a.spread, gain.abs(), z.abs()
         ));
     }
     let stable: Vec<String> = a

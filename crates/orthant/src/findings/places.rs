@@ -15,9 +15,10 @@ const LEAST: usize = 30;
 const CORNERS: usize = 40;
 /// How far towards the centre points of the largest error are drawn.
 const INWARDS: f64 = 0.5;
-/// How near to the centre of the map the point in the middle lies that belongs to its cluster the least: its second score
-/// counts so much beside its first.
-const SECOND: f64 = 0.25;
+/// How much the other scores of the point in the middle count beside its first, all of them together.
+const OTHERS: f64 = 0.25;
+/// Differences between errors that are no more than rounding move nobody.
+const ROUNDING: f64 = 1e-9;
 
 /// A point on the map, whose circle has radius 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,19 +40,21 @@ pub(super) fn places(shown: &[usize], stood: &Stood, solution: &Solution) -> (Ve
     let corners = corners(solution);
     let power = contrast(&stood.scores, k);
     let misfit = |j: usize| f64::from(stood.points[j].misfit());
-    let most_left = shown.iter().map(|&j| misfit(j)).filter(|x| x.is_finite()).fold(0.0, f64::max);
+    let left = || shown.iter().map(|&j| misfit(j)).filter(|x| x.is_finite());
+    let (least, most) = (left().fold(f64::INFINITY, f64::min), left().fold(0.0, f64::max));
     let place = |(&j, own): (&usize, &[f64])| {
-        let most = own.iter().copied().fold(0.0, f64::max);
+        let first = own.iter().copied().fold(0.0, f64::max);
         let (mut x, mut y, mut all) = (0.0, 0.0, 0.0);
         for (score, corner) in own.iter().zip(&corners) {
-            let weight = if most > 0.0 { (score / most).max(0.0).powf(power) } else { 1.0 };
+            let weight = if first > 0.0 { (score / first).max(0.0).powf(power) } else { 1.0 };
             (x, y, all) = (x + weight * corner.0, y + weight * corner.1, all + weight);
         }
         // Between two corners there is only a line: upwards is what the direction leaves of a point.
         if k == 2 {
             return Place { point: j, x: x / all, y: misfit(j) };
         }
-        let inwards = if most_left > 0.0 { 1.0 - INWARDS * misfit(j) / most_left } else { 1.0 };
+        let share = if most - least > ROUNDING { (misfit(j) - least) / (most - least) } else { 0.0 };
+        let inwards = 1.0 - INWARDS * share;
         Place { point: j, x: inwards * x / all, y: inwards * y / all }
     };
     let mut places: Vec<Place> = shown.iter().zip(stood.scores.chunks_exact(k)).map(place).collect();
@@ -102,24 +105,26 @@ pub(super) fn sample(solution: &Solution) -> Vec<usize> {
     shown
 }
 
-/// The power of scores by which the second score of the middle point counts [`SECOND`] of its first: spectra are alike, texts
+/// The power of scores by which the other scores of the middle point count [`OTHERS`] of its first: spectra are alike, texts
 /// are not, and both should fill the map.
 fn contrast(scores: &[f64], k: usize) -> f64 {
-    let ratio = |own: &[f64]| {
-        let (mut first, mut second) = (0.0, 0.0);
-        for &score in own {
-            if score > first {
-                (first, second) = (score, first);
-            } else if score > second {
-                second = score;
-            }
-        }
-        if first > 0.0 { second / first } else { 1.0 }
+    let others = |power: f64| {
+        let of = |own: &[f64]| {
+            let first = own.iter().copied().fold(0.0, f64::max);
+            let all = own.iter().map(|score| (score / first).max(0.0).powf(power)).sum::<f64>();
+            if first > 0.0 { all - 1.0 } else { k as f64 }
+        };
+        let mut all: Vec<f64> = scores.chunks_exact(k).map(of).collect();
+        all.sort_by(f64::total_cmp);
+        all.get(all.len() / 2).copied().unwrap_or(OTHERS)
     };
-    let mut ratios: Vec<f64> = scores.chunks_exact(k).map(ratio).collect();
-    ratios.sort_by(f64::total_cmp);
-    let middle = ratios.get(ratios.len() / 2).copied().unwrap_or(SECOND).clamp(1e-3, 0.999);
-    (SECOND.ln() / middle.ln()).max(0.5)
+    // They count the less the higher the power.
+    let (mut low, mut high) = (0.5, 2000.0);
+    for _ in 0..20 {
+        let middle = f64::sqrt(low * high);
+        if others(middle) > OTHERS { low = middle } else { high = middle }
+    }
+    low
 }
 
 /// Heights from −1 to 1.

@@ -1,7 +1,7 @@
 //! How sure the points are of their clusters.
 
 use super::chart::{Histogram, histogram};
-use super::number::{count, counted, percent, significant};
+use super::number::{count, counted, decimals, percent};
 use super::page::{Table, shortened, table};
 use super::{Report, words};
 use crate::findings::Findings;
@@ -76,7 +76,7 @@ pub(super) fn uncertain(report: &Report, findings: &Findings) -> Option<String> 
                 words::point(report, u.point),
                 u.own.to_string(),
                 u.other.to_string(),
-                significant(u.margin, 2),
+                decimals(u.margin, 3),
             ];
             if let Some(truth) = report.truth {
                 row.push(shortened(&truth.classes[truth.labels[u.point]], 40));

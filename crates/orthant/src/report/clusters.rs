@@ -212,14 +212,11 @@ pub(super) fn likeness(report: &Report) -> Option<String> {
     }
     let directions = &report.outcome.solution.directions;
     let cosines = directions.transpose_times(directions);
-    let others = || (0..k).flat_map(|i| (0..i).map(move |j| (i, j))).map(|at| cosines[at]);
-    let (low, high) = (others().fold(f64::INFINITY, f64::min).min(0.9), others().fold(0.0, f64::max));
     let cell = |(i, j): (usize, usize)| {
         if i == j {
             return (0.0, "·".to_string(), String::new());
         }
         let cosine = cosines[(i, j)];
-        let shade = if high > low { (cosine - low) / (high - low) } else { 0.0 };
         let angle = cosine.clamp(-1.0, 1.0).acos().to_degrees();
         let detail = format!(
             "{} and {}: cosine {}, {}° apart",
@@ -228,7 +225,8 @@ pub(super) fn likeness(report: &Report) -> Option<String> {
             decimals(cosine, 3),
             decimals(angle, 1)
         );
-        (shade, decimals(cosine, 2), detail)
+        // From 0 to 1 as the number itself: what is nearly equal looks so.
+        (cosine, decimals(cosine, 2), detail)
     };
     Some(heat(&Heat {
         title: "likeness of the clusters".into(),

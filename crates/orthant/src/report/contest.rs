@@ -152,7 +152,11 @@ pub fn verdict(methods: &[Compared]) -> String {
     }
     let quick = first.iter().filter_map(|m| Some((m, m.seconds?.mean))).min_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((quickest, time)) = quick {
-        text += &format!(" {} takes {} a run.", quickest.method, seconds(time));
+        let time = seconds(time);
+        text += &match first.len() {
+            1 => format!(" {} takes {time} a run.", quickest.method),
+            _ => format!(" The quickest of these is {}, with {time} a run.", quickest.method),
+        };
     }
     text
 }
@@ -209,6 +213,7 @@ pub(super) mod tests {
             apart.contains("a has the highest accuracy on average (90.0 %). A lower error is not always"),
             "{apart}"
         );
+        assert!(apart.ends_with(" The quickest of these is b, with 250 ms a run."), "{apart}");
         assert_eq!(verdict(&[]), "");
     }
 }

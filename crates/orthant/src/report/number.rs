@@ -34,7 +34,7 @@ pub fn decimals(x: f64, decimals: usize) -> String {
     if x.is_finite() { format!("{x:.decimals$}").replace('-', "−") } else { significant(x, 3) }
 }
 
-/// A share as a percentage; it says 100 % or 0 % only of what is.
+/// A share as a percentage, on one line; it says 100 % or 0 % only of what is.
 pub fn percent(share: f64) -> String {
     if !share.is_finite() {
         return "–".into();
@@ -53,7 +53,7 @@ pub fn percent(share: f64) -> String {
         "0.0" | "-0.0" => significant(100.0 * share, 2),
         _ => text,
     };
-    format!("{} %", text.replace('-', "−"))
+    format!("{}\u{a0}%", text.replace('-', "−"))
 }
 
 /// A count with thin spaces between thousands.
@@ -97,11 +97,11 @@ mod tests {
         assert_eq!(significant(-1.5e-9, 3), "−1.5e−9");
         assert_eq!(significant(123456.0, 3), "123456");
         assert_eq!(significant(f64::NAN, 3), "–");
-        assert_eq!(percent(0.957), "95.7 %");
-        assert_eq!(percent(0.99999), "99.999 %");
-        assert_eq!(percent(1.0), "100 %");
-        assert_eq!(percent(0.0), "0 %");
-        assert_eq!(percent(0.0001), "0.01 %");
+        assert_eq!(percent(0.957), "95.7\u{a0}%");
+        assert_eq!(percent(0.99999), "99.999\u{a0}%");
+        assert_eq!(percent(1.0), "100\u{a0}%");
+        assert_eq!(percent(0.0), "0\u{a0}%");
+        assert_eq!(percent(0.0001), "0.01\u{a0}%");
         assert_eq!(count(116613), "116\u{202f}613");
         assert_eq!(count(6429), "6429");
         assert_eq!(counted(1, "point", "points"), "1 point");

@@ -31,7 +31,12 @@ pub(super) fn certainty(report: &Report) -> Result<Option<String>> {
         return Ok(None);
     }
     let findings = report.findings;
-    let margins: Vec<f64> = findings.standings.iter().map(|of| f64::from(of.margin().max(0.0))).collect();
+    let margins: Vec<f64> = findings
+        .standings
+        .iter()
+        .map(|of| f64::from(of.margin()))
+        .map(|m| if m < 0.0 { 0.0 } else { m })
+        .collect();
     let misfits: Vec<f64> = findings.standings.iter().map(|of| f64::from(of.misfit())).collect();
     let mut out = String::from(r#"<div class="mappair">"#);
     for (values, what, caption) in [

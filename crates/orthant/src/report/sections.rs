@@ -166,6 +166,8 @@ fn facts(report: &Report) -> Vec<Fact> {
             "lower bound",
             match certificate.lower_bound {
                 x if x > 0.0 => significant(x, 4),
+                // What explains the data to rounding needs no bound.
+                _ if words::error(certificate.relative_error).starts_with("0 ") => "0".into(),
                 _ => "no bound".into(),
             },
             match certificate.bound {
