@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use numpy::IntoPyArray;
 use orthant::image::{ImageShape, Scan};
 use orthant::read::{Columns, Loaded, Options, Precision, read as read_file};
+use orthant::texts::Vocabulary;
 use orthant::weighting::{Fitted, Weighting};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -15,7 +17,7 @@ use crate::errors::raise;
 /// What a file holds; see `_orthant.pyi` for what comes back.
 #[pyfunction]
 #[pyo3(signature = (path, *, format=None, variable=None, single_precision=None, header=None, id=None, truth=None,
-                    text=None, drop=vec![]))]
+                    text=None, drop=vec![], vocabulary=None))]
 #[allow(clippy::too_many_arguments)] // They are Python's keywords.
 pub(crate) fn read<'py>(
     py: Python<'py>,
@@ -28,7 +30,12 @@ pub(crate) fn read<'py>(
     truth: Option<String>,
     text: Option<String>,
     drop: Vec<String>,
+    vocabulary: Option<&str>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let vocabulary = vocabulary
+        .map(|text| serde_json::from_str::<Vocabulary>(text))
+        .transpose()
+        .map_err(|error| PyValueError::new_err(format!("it does not say how texts were counted: {error}")))?;
     let precision = single_precision.map(|single| if single { Precision::F32 } else { Precision::F64 });
     #[allow(clippy::needless_update)] // Readers learn options that Python does not know.
     let options = Options {
@@ -37,6 +44,7 @@ pub(crate) fn read<'py>(
         precision,
         header,
         columns: Columns { id, truth, text, drop },
+        vocabulary,
         ..Options::default()
     };
     let loaded = py.detach(|| read_file(&path, &options)).map_err(raise)?;

@@ -1,5 +1,10 @@
 """Texts: scikit-learn's counts go into estimators, and what is read here goes into scikit-learn."""
 
+import os
+import pickle
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -59,6 +64,30 @@ def test_texts_that_were_read_go_out(corpus):
     assert_array_equal(vectorizer.transform(texts).toarray(), read.data.toarray())
     model = ONMF(n_clusters=3, weighting=["tf-idf", "unit"]).fit(read.data)
     assert_array_equal(model.predict(vectorizer.transform(texts)), model.labels_)
+
+
+def test_a_result_of_texts_is_loaded_and_predicts_others(corpus):
+    texts, classes, folder = corpus
+    program = Path(os.environ.get("ORTHANT_PROGRAM", Path(__file__).parents[3] / "target/release/orthant"))
+    if not program.exists():
+        pytest.skip(f"there is no program at {program}: cargo build --release")
+    (folder / "new").mkdir()
+    (folder / "new" / "a.txt").write_text("Stars, a galaxy and an unheard word.")
+    (folder / "new" / "b.txt").write_text("The match, the ball, the coach.")
+    for options in [[], ["--algorithm", "best"], ["--stem", "--ngrams", "2", "--algorithm", "kl-onmf"]]:
+        subprocess.run([program, "cluster", folder / "corpus", "-k", "3", "-q", "--force", "--out", folder / "result", *options], check=True)
+        model = orthant.load(folder / "result")
+        read = orthant.read(folder / "corpus", like=folder / "result")
+        assert list(model.vocabulary_) == read.feature_names
+        assert_array_equal(model.predict(read.data), model.labels_)
+        ran = subprocess.run([program, "predict", folder / "result", folder / "new"], check=True, capture_output=True, text=True)
+        new = orthant.read(folder / "new", like=folder / "result")
+        assert [str(label) for label in model.predict(new.data)] == ran.stdout.split()
+        assert list(pickle.loads(pickle.dumps(model)).vocabulary_) == read.feature_names
+    subprocess.run([program, "convert", folder / "corpus", folder / "counts.npz", "-q"], check=True)
+    subprocess.run([program, "cluster", folder / "counts.npz", "-k", "3", "-q", "--out", folder / "numbers"], check=True)
+    with pytest.raises(ValueError, match="no result of texts"):
+        orthant.read(folder / "corpus", like=folder / "numbers")
 
 
 def test_tables_of_texts_and_parquet_are_read_alike(corpus):

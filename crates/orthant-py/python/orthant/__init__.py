@@ -21,7 +21,7 @@ from ._orthant import OrthantError as OrthantError
 from ._orthant import version
 
 if TYPE_CHECKING:
-    from . import blocks, datasets, metrics, plot
+    from . import anndata, blocks, dask, datasets, metrics, plot
     from ._auto import Clusters, cluster
     from ._consensus import Consensus, consensus
     from ._files import load, read
@@ -75,8 +75,12 @@ _HOMES = {
 }
 
 
+# What needs other packages: known by name, not imported by a star.
+_BESIDE = ("anndata", "dask")
+
+
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in __all__ and name not in _BESIDE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = import_module(f".{_HOMES.get(name, name)}", __name__)
     globals()[name] = getattr(home, name) if name in _HOMES else home
@@ -84,4 +88,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_BESIDE})

@@ -96,6 +96,8 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     energy_share_: float
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    #: The column of each word, where a result of texts was loaded.
+    vocabulary_: dict[str, int]
     #: The library's own outcome; its arrays are in full precision whatever the data's.
     _fitted: _orthant.Fitted
     #: The steps of weighting with what they learned: a factor for each feature, or None.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,6 +36,7 @@ def read(
     target: str | None = None,
     text: str | None = None,
     drop: Sequence[str] = (),
+    like: PathLike | None = None,
 ) -> Any:
     """Read a file in any of the formats that the program knows, with the names that come with it.
 
@@ -59,6 +61,9 @@ def read(
         The column of a table (or the field of JSON lines) with texts, whose words are counted.
     drop : sequence of str, default=()
         Columns of a table to leave out.
+    like : str or path-like, default=None
+        A result of the program on texts: the words of these texts are counted as they were there, so that what
+        :func:`load` gives of it can predict them.
 
     Returns
     -------
@@ -85,9 +90,15 @@ def read(
         with tempfile.TemporaryDirectory() as folder:
             table = Path(folder) / f"{Path(path).stem}.csv"
             _as_csv(Path(path), table)
-            return read(table, dtype=dtype, header=True, sample_names=sample_names, target=target, text=text, drop=drop)
+            return read(table, dtype=dtype, header=True, sample_names=sample_names, target=target, text=text, drop=drop, like=like)
+    vocabulary = None
+    if like is not None:
+        counted, _ = _prepared(Path(like))
+        if counted is None:
+            raise ValueError(f"like={os.fspath(like)!r}: is no result of texts, by which others could be counted.")
+        vocabulary = json.dumps(counted)
     facts = _orthant.read(path, format=format, variable=variable, single_precision=single, header=header, id=sample_names,
-                          truth=target, text=text, drop=list(drop))
+                          truth=target, text=text, drop=list(drop), vocabulary=vocabulary)
     found: dict[str, Any] = dict(facts)
     found["data"] = joined(found["data"])
     truth = found.pop("truth")
@@ -126,7 +137,8 @@ def load(folder: PathLike) -> Clustering:
     model : ONMF, SphericalKMeans or Clusters
         Fitted, with the parameters that the program was given; `Clusters` where the data had chosen the model. It predicts and transforms as one that was
         fitted here to the same data; the iterations and the labels of runs other than the best are not kept in
-        the folder, so that `history_` has no iterations and `runs_` the best run only.
+        the folder, so that `history_` has no iterations and `runs_` the best run only. One of texts takes counts of the same words
+        in the same order (`vocabulary_`, the column of each word): ``orthant.read(path, like=folder)`` counts others so.
     """
     folder = Path(folder)
 
@@ -168,17 +180,26 @@ def _summary(folder: Path) -> dict[str, Any]:
     return summary
 
 
+def _prepared(folder: Path) -> tuple[dict[str, Any] | None, list[tuple[str, Any]] | None]:
+    """How texts were counted, None for a result of numbers; the steps of weighting, None for a result of versions before."""
+    path = folder / "preparation.json"
+    if not path.exists():
+        return None, None
+    try:
+        prepared = json.loads(path.read_text(encoding="utf-8"))
+        texts = prepared["texts"]
+        steps = [(step["weighting"], step["fitted"]) for step in prepared["steps"]]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path}: {error} is missing: is this a result of orthant cluster?") from None
+    if texts is not None and not isinstance(texts.get("words"), list):
+        raise ValueError(f"{path}: has no list of words.")
+    return texts, steps
+
+
 def _weights(folder: Path, summary: dict[str, Any], array: Any) -> list[tuple[str, list[float] | None]]:
     """The steps of the weighting, with a factor for each feature where one has learned some."""
-    path = folder / "preparation.json"
-    if path.exists():
-        try:
-            prepared = json.loads(path.read_text(encoding="utf-8"))
-            if prepared["texts"] is not None:
-                raise ValueError(f"{folder}: is of texts, which orthant predict takes: estimators take their counts.")
-            steps = [(step["weighting"], step["fitted"]) for step in prepared["steps"]]
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"{path}: {error} is missing: is this a result of orthant cluster?") from None
+    path, steps = folder / "preparation.json", _prepared(folder)[1]
+    if steps is not None:
         if [name for name, _ in steps] != summary["weighting"]:
             raise ValueError(f"{path}: its steps are not those of summary.json, {summary['weighting']}.")
         learned = [(name, fitted.get("features") if isinstance(fitted, dict) else None) for name, fitted in steps]
@@ -254,6 +275,11 @@ def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
         polish = summary["polish"] or None
         model = ONMF(method=name, polish=polish, time=summary["time_limit"], cluster=cluster, **values, **common)
     model._learned = _weights(folder, summary, array)
+    texts = _prepared(folder)[0]
+    if texts is not None:
+        if len(texts["words"]) != components.shape[1]:
+            raise ValueError(f"{folder}: has {len(texts['words'])} words for components of {components.shape[1]}.")
+        model.vocabulary_ = {word: column for column, word in enumerate(texts["words"])}
     best = summary["runs"][summary["best_run"]]
     # ‖X‖² is what the clusters explain over the share that they do.
     explained = 1 - summary["relative_error"] ** 2

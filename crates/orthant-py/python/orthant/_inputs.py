@@ -75,8 +75,8 @@ def in_memory(X: MatrixLike, name: str = "X") -> Any:
         _refuse(name, f"is a zarr array of {_size(X)} in chunks", f"{name}[:]", "np.save it once and pass "
                 "np.load(path, mmap_mode='r')")
     if package == "dask":
-        _refuse(name, f"is a dask array of {_size(X)}", f"{name}.compute()", "np.save it once and pass "
-                "np.load(path, mmap_mode='r')")
+        _refuse(name, f"is a dask array of {_size(X)}", f"{name}.compute()", "fit it where it lies with orthant.dask.ONMF or "
+                "orthant.dask.SphericalKMeans")
     return X
 
 
@@ -103,6 +103,8 @@ def _annotated(X: Any, name: str) -> Any:
 
 def _mapped(X: Any, name: str) -> Any:
     """A data set of HDF5 as a map of its file, if its numbers lie there in one piece as they are."""
+    if hasattr(X, "keys"):
+        raise TypeError(f"{name} is a file or group of HDF5: pass one of its data sets, such as {name}[{next(iter(X), '...')!r}].")
     plain = hasattr(X, "chunks") and X.chunks is None and X.compression is None and not X.external
     offset = X.id.get_offset() if plain else None
     if offset is None or X.file.mode != "r":

@@ -190,6 +190,7 @@ def read(
     truth: str | None = None,
     text: str | None = None,
     drop: Sequence[str] = (),
+    vocabulary: str | None = None,
 ) -> _File: ...
 def weigh(
     x: _Samples, steps: Sequence[str], learned: Sequence[Sequence[float] | None] | None = None
