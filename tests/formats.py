@@ -1,5 +1,5 @@
-"""Files of other programs (scipy, numpy, pandas, scikit-learn, tifffile, rasterio, Spectral Python, anndata, loompy, h5py) give
-equal matrices through `orthant convert`, and what is written is understood by them.
+"""Files of other programs (scipy, numpy, pandas, scikit-learn, tifffile, rasterio, Spectral Python, anndata, loompy, h5py,
+hdf5storage) give equal matrices through `orthant convert`, and what is written is understood by them.
 
 Usage: python tests/formats.py PATH/TO/orthant
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import anndata
 import h5py
+import hdf5storage
 import loompy
 import numpy as np
 import pandas as pd
@@ -92,6 +93,11 @@ def cubes(folder, check):
     np.save(folder / "cube-f.npy", np.asfortranarray(cube))
     # Column after column, as it lies in the file.
     check(folder / "cube-f.npy", cube.transpose(1, 0, 2).reshape(-1, 5))
+    # As MATLAB writes it with -v7.3, column after column.
+    hdf5storage.savemat(str(folder / "cube-7.3.mat"), {"cube": cube, "name": "a scene"}, format="7.3")
+    check(folder / "cube-7.3.mat", cube.transpose(1, 0, 2).reshape(-1, 5))
+    hdf5storage.savemat(str(folder / "matrix-7.3.mat"), {"M": pixels, "about": {"year": 2026}}, format="7.3")
+    check(folder / "matrix-7.3.mat", pixels, "--variable", "M")
     for compression in [None, "zlib"]:
         for kind in ["u1", "u2", "i2", "i4", "f4", "f8"]:
             path = folder / f"cube-{compression}-{kind}.tif"
@@ -207,14 +213,17 @@ def places(folder, check):
 
 
 def news(folder, check):
-    """From a folder of 2225 texts to a report in one command, and no worse than what four lines of scikit-learn give.
-
-    KL-ONMF is what `orthant advise` names for counts of words.
-    """
+    """From a folder of 2225 texts to a report in one command, and no worse than what four lines of scikit-learn give."""
     write_news(folder / "news")
     out = folder / "news-out"
-    run("cluster", folder / "news", "-k", "5", "-a", "kl-onmf", "--runs", "10", "-q", "--out", out)
-    found = json.loads((out / "summary.json").read_text())["nmi"]
+    run("cluster", folder / "news", "-k", "5", "--out", out)
+    summary = json.loads((out / "summary.json").read_text())
+    found = summary["nmi"]
+    # Chosen by the counts, before they are weighted; advise says the same of them.
+    assert summary["chosen"]["model"] == "kl-onmf" and summary["weighting"] == ["tf-idf", "unit"]
+    advice = json.loads(run("advise", folder / "news", "-k", "5", "--halves", "0", "--json", "-q"))
+    assert advice["best"] == "kl-onmf", advice["reasons"]
+    assert (out / "report.html").stat().st_size < 1e6
     files = sorted((folder / "news").glob("*/*.txt"))
     X = TfidfVectorizer(stop_words="english", min_df=2, max_df=0.5).fit_transform([file.read_text() for file in files])
     labels = KMeans(5, n_init=10, random_state=0).fit_predict(X)
