@@ -421,7 +421,11 @@ pub fn load_with_gaps(args: &DataArgs, quiet: bool) -> Result<Input> {
     if let Some((found, budget)) = streamed(&args.read, &options, args.cluster, quiet)? {
         return load_streamed(args, found, budget, begun, quiet);
     }
-    let loaded = fetch(&args.read, options)?;
+    let mut loaded = fetch(&args.read, options)?;
+    if loaded.feature_truth.is_some() && args.truth.is_none() && args.cluster == Orientation::Rows {
+        let note = "there are as many labels beside it as columns: are those the points (--cluster columns)?";
+        loaded.notes.push(note.into());
+    }
     let usual = if loaded.texts.is_some() { WORDS } else { &[] };
     let weighted_unasked = !usual.is_empty() && args.weighting.is_none() && args.cluster == Orientation::Rows;
     let counts = weighted_unasked.then(|| loaded.matrix.clone());

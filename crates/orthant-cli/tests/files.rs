@@ -161,6 +161,15 @@ fn what_was_typed_in_other_programs_is_understood() {
     };
     let told = refused("predict ks set.npy");
     assert!(told.contains("is it of 'choose-k'") && told.contains("'orthant cluster --out'"), "{told}");
+    // Labels beside the file that fit its columns are asked about.
+    let columns: String = (0..10).map(|i| format!("{}\n", i % 2)).collect();
+    fs::copy(folder.path().join("set.npy"), folder.path().join("turned.npy")).unwrap();
+    fs::write(folder.path().join("turned.labels"), columns).unwrap();
+    let (_, told) = succeed(folder.path(), "cluster turned.npy -k 3 --algorithm em-onmf");
+    assert!(
+        told.contains("as many labels beside it as columns: are those the points (--cluster columns)?"),
+        "{told}"
+    );
     let told = refused("cluster set.npy -k 3 --cluster columns --truth set.labels");
     assert!(told.contains("is the other way of --cluster rows or columns meant?"), "{told}");
     write_texts(folder.path());
