@@ -22,6 +22,22 @@ fn advice_is_given_in_words_in_json_and_as_a_page() {
 }
 
 #[test]
+fn advice_on_a_scene_maps_where_the_models_differ() {
+    let folder = folder();
+    succeed(folder.path(), "generate telescope --out scene.npy");
+    let (out, _) = succeed(folder.path(), "advise scene.npy -k 8 --halves 1 --runs 2 -q --out advice");
+    // Pixels go by their place.
+    assert!(out.contains("  row ") && out.contains(", column ") && !out.contains("  point "), "{out}");
+    let files = contents(&folder.path().join("advice"));
+    let page = String::from_utf8(files["report.html"].clone()).unwrap();
+    // One map of the differences and one for each model, the same size whatever the sample.
+    assert!(page.contains("where they differ: pixels that two models disagree on"));
+    for model in ["k-means", "spherical k-means", "ONMF", "KL-ONMF"] {
+        assert!(page.contains(&format!("{model}: the clusters")), "{model}");
+    }
+}
+
+#[test]
 fn a_truth_is_shown_but_changes_nothing() {
     let folder = folder();
     let with = object(folder.path(), "advise bare.npy -k 6 --halves 2 -q --json --truth set.labels");

@@ -166,6 +166,26 @@ mod tests {
     }
 
     #[test]
+    fn points_that_share_little_with_their_clusters_fill_the_map_too() {
+        // As texts do: a few words of their cluster's, and others of their own.
+        let (k, words) = (6, 30);
+        let entry = |j: usize, f: usize| match f / words {
+            group if group == j % k => ((j + f) % 3) as f64,
+            group if group == k => f64::from((j * 31 + f * 17) % 5 == 0) * (1.0 + (j % 4) as f64),
+            _ => f64::from((j * 7 + f * 13) % 23 == 0),
+        };
+        let features = (k + 1) * words;
+        let entries: Vec<f64> = (0..240).flat_map(|j| (0..features).map(move |f| entry(j, f))).collect();
+        let matrix = Matrix::DenseF64(Dense::new(240, features, entries).unwrap());
+        let data = open(&matrix, None).unwrap();
+        let outcome = cluster(&*data, &Job::new("best", k).unwrap(), &mut ()).unwrap();
+        let findings = Findings::new(&*data, &outcome.solution).unwrap();
+        let mut far: Vec<f64> = findings.places.iter().map(|place| place.x.hypot(place.y)).collect();
+        far.sort_by(f64::total_cmp);
+        assert!(far[far.len() - 1] > 0.6 && far[far.len() / 2] > 0.4, "{:?}", far[far.len() / 2]);
+    }
+
+    #[test]
     fn small_clusters_keep_their_points_where_large_ones_are_thinned() {
         let mut labels = vec![0; 20_000];
         labels.extend([1; 20]);

@@ -252,7 +252,10 @@ fn texts_are_named_by_their_words_and_quoted() {
     assert!(page.contains("<h1>letters: 6 texts in 2 clusters</h1>"));
     // The first thing said: each cluster by the word that sets it apart, and its share.
     let lead = page.split(r#"<p class="answer">"#).nth(1).unwrap().split("</p>").next().unwrap();
-    assert!(lead.contains("<b>ship</b> (50.0 %)") && lead.contains("<b>court</b> (50.0 %)"), "{lead}");
+    assert!(
+        lead.contains("<b>ship</b> (50.0\u{a0}%)") && lead.contains("<b>court</b> (50.0\u{a0}%)"),
+        "{lead}"
+    );
     assert!(page.contains("share of the texts") && page.contains("share of the energy"));
     assert!(page.contains("The text number 0 is about &lt;b&gt;it"));
     assert!(!page.contains("<b>it</b>"));
