@@ -33,7 +33,7 @@ pub(crate) fn read<'py>(
     vocabulary: Option<&str>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let vocabulary = vocabulary
-        .map(|text| serde_json::from_str::<Vocabulary>(text))
+        .map(serde_json::from_str::<Vocabulary>)
         .transpose()
         .map_err(|error| PyValueError::new_err(format!("it does not say how texts were counted: {error}")))?;
     let precision = single_precision.map(|single| if single { Precision::F32 } else { Precision::F64 });

@@ -353,13 +353,14 @@ fn words(args: &CompareArgs, input: &Input, partitions: &[(String, Vec<i32>, f64
     Ok(rows)
 }
 
-/// How far every two methods agree.
+/// How far every two methods agree, on the points that both give a cluster.
 fn agreement(partitions: &[(String, Vec<i32>, f64)]) -> Result<Agreement> {
     let mut values = vec![];
     for (_, a, _) in partitions {
         for (_, b, _) in partitions {
-            let classes: Vec<usize> = b.iter().map(|&label| (label + 1) as usize).collect();
-            values.push(evaluate::scores(a, &classes)?.ari);
+            let both = a.iter().zip(b).filter(|(a, b)| **a >= 0 && **b >= 0);
+            let (a, b): (Vec<i32>, Vec<usize>) = both.map(|(&a, &b)| (a, b as usize)).unzip();
+            values.push(if a.is_empty() { 1.0 } else { evaluate::scores(&a, &b)?.ari });
         }
     }
     Ok(Agreement { methods: partitions.iter().map(|p| p.0.clone()).collect(), values })
@@ -412,4 +413,20 @@ fn csv(rows: &[Entry]) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_agree_both_ways_alike_where_one_leaves_points_out() {
+        let of = |labels: &[i32]| ("a method".to_string(), labels.to_vec(), 0.0);
+        let found = agreement(&[of(&[0, 0, 1, 1, -1, -1]), of(&[1, 1, 0, 0, 1, 0]), of(&[-1; 6])]).unwrap();
+        // On what both have a cluster for, the first two are the same; nothing contradicts the third.
+        assert_eq!(found.values, [1.0; 9]);
+        let found = agreement(&[of(&[0, 0, 1, 1, -1]), of(&[0, 1, 1, 1, 1])]).unwrap().values;
+        assert_eq!(found[1], found[2]);
+        assert!(found[1] < 0.5);
+    }
 }
