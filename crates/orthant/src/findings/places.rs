@@ -171,8 +171,8 @@ mod tests {
         let (k, words) = (6, 30);
         let entry = |j: usize, f: usize| match f / words {
             group if group == j % k => ((j + f) % 3) as f64,
-            group if group == k => f64::from((j * 31 + f * 17) % 5 == 0) * (1.0 + (j % 4) as f64),
-            _ => f64::from((j * 7 + f * 13) % 23 == 0),
+            group if group == k => f64::from((j * 31 + f * 17).is_multiple_of(5)) * (1.0 + (j % 4) as f64),
+            _ => f64::from((j * 7 + f * 13).is_multiple_of(23)),
         };
         let features = (k + 1) * words;
         let entries: Vec<f64> = (0..240).flat_map(|j| (0..features).map(move |f| entry(j, f))).collect();
