@@ -184,6 +184,8 @@ pub(crate) fn vector() -> usize {
     }
 }
 
+/// Not inlined, as the others cannot be: there would be a copy of it wherever a kernel is run.
+#[inline(never)]
 fn run_baseline<K: Kernel>(kernel: K) -> K::Out {
     K::T::run16(kernel)
 }
