@@ -1,14 +1,16 @@
 //! `best` and its like: one search for the lowest objective of ONMF, and of the three other models that assign points to
 //! centroids. What they do is in `search/`; here is what the table says of them.
 
+use std::sync::Arc;
+
 use rand_chacha::ChaCha8Rng;
 
 use super::em_onmf::{Directions, EmOnmf};
 use super::k_means::{KMeans, Means};
-use super::kl_onmf::{KlOnmf, Multinomials};
+use super::kl_onmf::KlOnmf;
 use super::lloyd::{Lloyd, Model};
-use super::parameters::{declare, named, whole};
-use super::search::{Effort, Search};
+use super::parameters::{Declared, declare, named, whole};
+use super::search::{Effort, Search, Task};
 use super::spherical_k_means::{Cosines, SphericalKMeans};
 
 use super::ONMF;
@@ -18,7 +20,7 @@ use crate::prepare::Problem;
 use crate::start::{Start, Stream, centroids};
 
 /// Centroids drawn by what is left.
-fn drawn(model: &impl Model, problem: &Problem, stream: Stream) -> Result<(Mat, ChaCha8Rng)> {
+fn drawn(model: &dyn Model, problem: &Problem, stream: Stream) -> Result<(Mat, ChaCha8Rng)> {
     let mut generator = stream.generator();
     let mut slots = problem.data.slots()?;
     let u = centroids(&Start::Residual, problem, &mut *slots, model.rule(), &mut generator)?;
@@ -27,13 +29,13 @@ fn drawn(model: &impl Model, problem: &Problem, stream: Stream) -> Result<(Mat, 
 
 /// Distributions of the points that are nearest, by their angle, to points drawn so: single points are poor ones.
 fn nearest(problem: &Problem, stream: Stream) -> Result<(Mat, ChaCha8Rng)> {
-    let mut slots = Lloyd::begin(Cosines, problem, &Start::Residual, &[stream])?.into_slots(1)?;
+    let mut slots = Lloyd::begin(Arc::new(Cosines), problem, &Start::Residual, &[stream])?.into_slots(1)?;
     Ok(KlOnmf::default().of_labels(problem, &mut *slots, &[stream])?.remove(0))
 }
 
-/// Declares the search for a model: what is particular to it in the table, then its descent and its model.
+/// Declares the search for a model: what is particular to it in the table, then its descent, its model and its starts.
 macro_rules! search {
-    ($name:ident, $title:literal, $summary:literal, $starts:expr, $base:expr, $descent:ident, $called:literal, $model:ty, $of:expr, $seed:expr) => {
+    ($name:ident, $title:literal, $summary:literal, $starts:expr, $base:expr, $descent:ident, $called:literal, $model:expr, $seed:expr) => {
         declare! {
             name: $title,
             title: $title,
@@ -52,23 +54,17 @@ macro_rules! search {
         }
 
         impl Search for $name {
-            type Model = $model;
-            type Descent = $descent;
-            const DESCENT: &'static str = $called;
-
-            fn model(problem: &Problem) -> Result<$model> {
-                let of: fn(&Problem) -> Result<$model> = $of;
-                of(problem)
-            }
-            fn seed(problem: &Problem, stream: Stream) -> Result<(Mat, ChaCha8Rng)> {
-                let seed: fn(&Problem, Stream) -> Result<(Mat, ChaCha8Rng)> = $seed;
-                seed(problem, stream)
-            }
-            fn effort(&self) -> Effort {
-                self.effort
-            }
-            fn most_iterations(&self) -> Option<usize> {
-                self.max_iterations
+            fn task(&self) -> Task {
+                Task {
+                    method: const { &$name::METHOD },
+                    descent: Arc::new($descent::default()),
+                    name: $descent::METHOD.name,
+                    called: $called,
+                    model: $model,
+                    seed: $seed,
+                    effort: self.effort,
+                    most_iterations: self.max_iterations.unwrap_or(usize::MAX),
+                }
             }
         }
     };
@@ -77,20 +73,20 @@ macro_rules! search {
 search! {
     Best, "best",
     "starts that sharpen, a continuation, children of the best of them, moves of single points",
-    &["svd"], ONMF, EmOnmf, "em", Directions, |_| Ok(Directions), |problem, stream| drawn(&Directions, problem, stream)
+    &["svd"], ONMF, EmOnmf, "em", |_| Ok(Arc::new(Directions)), |problem, stream| drawn(&Directions, problem, stream)
 }
 search! {
     BestKlOnmf, "best-kl-onmf",
     "the lowest divergence that a search finds: starts that sharpen, children of the best of them, swaps",
-    &["svd"], KlOnmf::METHOD, KlOnmf, "kl-onmf", Multinomials, |problem| KlOnmf::default().model(problem), nearest
+    &["svd"], KlOnmf::METHOD, KlOnmf, "kl-onmf", |problem| KlOnmf::default().model(problem), nearest
 }
 search! {
     BestSphericalKMeans, "best-spherical-k-means",
     "the largest Σ cos that a search finds: starts that sharpen, children of the best of them, swaps",
-    &["svd"], SphericalKMeans::METHOD, SphericalKMeans, "spherical k-means", Cosines, |_| Ok(Cosines), |problem, stream| drawn(&Cosines, problem, stream)
+    &["svd"], SphericalKMeans::METHOD, SphericalKMeans, "spherical k-means", |_| Ok(Arc::new(Cosines)), |problem, stream| drawn(&Cosines, problem, stream)
 }
 search! {
     BestKMeans, "best-k-means",
     "the lowest inertia that a search finds: starts that sharpen, children of the best of them, swaps",
-    &["svd"], KMeans::METHOD, KMeans, "k-means", Means, |_| Ok(Means), |problem, stream| drawn(&Means, problem, stream)
+    &["svd"], KMeans::METHOD, KMeans, "k-means", |_| Ok(Arc::new(Means)), |problem, stream| drawn(&Means, problem, stream)
 }

@@ -10,6 +10,8 @@
 //! belong to two clusters equally well may change between them for ever: a run also ends when exact vectors explain
 //! no more than the last time.
 
+use std::sync::Arc;
+
 use super::lloyd::Model;
 use super::parameters::{declare, whole};
 use super::{Algorithm, ONMF, rough};
@@ -38,7 +40,6 @@ declare! {
 /// How exact "exact" directions are: labels hang on them, but no figure that is reported.
 const EXACT: f64 = 1e-7;
 
-#[derive(Clone)]
 pub(super) struct Directions;
 
 impl Model for Directions {
@@ -91,7 +92,7 @@ impl Algorithm for EmOnmf {
         start: &Start,
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
-        rough::begin(Directions, problem, start, streams, self.max_iterations)
+        rough::begin(Arc::new(Directions), problem, start, streams, self.max_iterations)
     }
 
     fn max_iterations(&self, _start: &Start) -> usize {

@@ -3,6 +3,8 @@
 //! Problem: `min Σᵢ Σ_{j∈πᵢ} ‖mⱼ − cᵢ‖²`. Updates: the nearest centre; `cᵢ` = mean of its points.
 //! Cost of an iteration: one pass over M. Data of any sign; a zero point is a point like any other.
 
+use std::sync::Arc;
+
 use super::improve::Swaps;
 use super::lloyd::Model;
 use super::parameters::{declare, whole};
@@ -31,7 +33,6 @@ declare! {
     }
 }
 
-#[derive(Clone)]
 pub(super) struct Means;
 
 impl Model for Means {
@@ -51,7 +52,7 @@ impl Algorithm for KMeans {
         start: &Start,
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
-        rough::begin(Means, problem, start, streams, self.max_iterations)
+        rough::begin(Arc::new(Means), problem, start, streams, self.max_iterations)
     }
 
     fn max_iterations(&self, _start: &Start) -> usize {
@@ -68,6 +69,6 @@ impl Algorithm for KMeans {
         labels: &[i32],
         stream: Stream,
     ) -> Result<Box<dyn State + 'a>> {
-        Ok(Box::new(Swaps::of_labels(Means, problem, labels, stream)?))
+        Ok(Box::new(Swaps::of_labels(Arc::new(Means), problem, labels, stream)?))
     }
 }

@@ -11,6 +11,8 @@
 //!   divergence of the final partition without it. With smoothing it need not fall at every step.
 //! - Random starts go through spherical k-means: single points are poor distributions over words.
 
+use std::sync::Arc;
+
 use rand_chacha::ChaCha8Rng;
 
 use super::improve::Swaps;
@@ -47,7 +49,6 @@ declare! {
     }
 }
 
-#[derive(Clone)]
 pub(super) struct Multinomials {
     /// `Σ w·Σ m log(m/Σm)`: the divergence is this less `Σ w·mᵀ log u`.
     information: f64,
@@ -78,8 +79,9 @@ impl Model for Multinomials {
 }
 
 impl KlOnmf {
-    pub(super) fn model(&self, problem: &Problem) -> Result<Multinomials> {
-        Ok(Multinomials { information: problem.information()?, rule: rule::Kl { smoothing: self.smoothing } })
+    pub(super) fn model(&self, problem: &Problem) -> Result<Arc<dyn Model>> {
+        let rule = rule::Kl { smoothing: self.smoothing };
+        Ok(Arc::new(Multinomials { information: problem.information()?, rule }))
     }
 
     /// The labels that runs begin with.
@@ -97,9 +99,9 @@ impl KlOnmf {
         let steps = if start.is_random() { self.max_iterations } else { 1 };
         if rough::better(problem, streams) {
             // One more is never made: it would be the one in float64.
-            return Roughly::begin(Cosines, problem, start, streams, steps + 1)?.into_slots();
+            return Roughly::begin(Arc::new(Cosines), problem, start, streams, steps + 1)?.into_slots();
         }
-        Lloyd::begin(Cosines, problem, start, streams)?.into_slots(steps)
+        Lloyd::begin(Arc::new(Cosines), problem, start, streams)?.into_slots(steps)
     }
 
     /// Distributions of the labels that slots hold, as points are multiplied with them.

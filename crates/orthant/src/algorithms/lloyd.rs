@@ -3,6 +3,8 @@
 //!
 //! All runs of a batch go through one pass.
 
+use std::sync::Arc;
+
 use rand_chacha::ChaCha8Rng;
 
 use crate::bytes::bytes_of;
@@ -14,12 +16,14 @@ use crate::run::{Conclusion, Progress, State};
 use crate::saved::Saved;
 use crate::start::{Start, Stream, centroids};
 
-/// What they differ in.
+/// What they differ in. (A value, not a type parameter: every state below would be compiled once for each model.)
 pub(super) trait Model: Send + Sync {
     /// How points choose, and what centroids are made of.
     fn rule(&self) -> Rule;
     /// Whether a larger objective is better.
-    const MOST: bool = false;
+    fn most(&self) -> bool {
+        false
+    }
     /// The objective from the summed values of one run.
     fn objective(&self, problem: &Problem, value: f64) -> f64;
     /// Whether the objective says that no centroid could do better.
@@ -111,16 +115,16 @@ impl Run {
     }
 }
 
-pub(super) struct Lloyd<'a, M> {
-    pub(super) model: M,
+pub(super) struct Lloyd<'a> {
+    pub(super) model: Arc<dyn Model>,
     problem: &'a Problem<'a>,
     pub(super) slots: Box<dyn Slots + 'a>,
     pub(super) runs: Vec<Run>,
 }
 
-impl<'a, M: Model> Lloyd<'a, M> {
+impl<'a> Lloyd<'a> {
     pub(super) fn begin(
-        model: M,
+        model: Arc<dyn Model>,
         problem: &'a Problem<'a>,
         start: &Start,
         streams: &[Stream],
@@ -138,7 +142,7 @@ impl<'a, M: Model> Lloyd<'a, M> {
 
     /// From given centroids, as points are multiplied with them, one set for each run.
     pub(super) fn from_centroids(
-        model: M,
+        model: Arc<dyn Model>,
         problem: &'a Problem<'a>,
         runs: Vec<(Mat, ChaCha8Rng)>,
     ) -> Result<Self> {
@@ -313,7 +317,7 @@ impl<'a, M: Model> Lloyd<'a, M> {
     }
 }
 
-impl<M: Model> State for Lloyd<'_, M> {
+impl State for Lloyd<'_> {
     fn step(&mut self, active: &[usize]) -> Result<Vec<Progress>> {
         let points = self.problem.data.shape().points;
         let norm2 = self.problem.facts().norm2;

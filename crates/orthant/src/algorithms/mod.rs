@@ -21,6 +21,8 @@ mod spherical_k_means;
 pub use best::{Best, BestKMeans, BestKlOnmf, BestSphericalKMeans};
 pub use chnmf::{Chnmf, Rows};
 pub use em_onmf::EmOnmf;
+use std::sync::Arc;
+
 use improve::Swaps;
 pub use improve::{POLISHES, Polish};
 pub use k_means::KMeans;
@@ -61,7 +63,7 @@ pub trait Algorithm: Send + Sync {
         labels: &[i32],
         stream: Stream,
     ) -> Result<Box<dyn State + 'a>> {
-        Ok(Box::new(Swaps::of_labels(em_onmf::Directions, problem, labels, stream)?))
+        Ok(Box::new(Swaps::of_labels(Arc::new(em_onmf::Directions), problem, labels, stream)?))
     }
 
     /// How many arrays of points × k it holds beside the data.

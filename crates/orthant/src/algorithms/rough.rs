@@ -5,6 +5,8 @@
 //! When labels repeat in float32, or nothing more is gained, a run goes over to [`Lloyd`]. Should that change a label under
 //! exact centroids, the run may go back, but not for ever: points that belong to two clusters equally well could go to and fro.
 
+use std::sync::Arc;
+
 use rand_chacha::ChaCha8Rng;
 
 use super::lloyd::{Lloyd, Model};
@@ -35,8 +37,8 @@ pub(super) fn better(problem: &Problem, streams: &[Stream]) -> bool {
 }
 
 /// A batch of runs from their starts, the way that is fastest.
-pub(super) fn begin<'a, M: Model + 'a>(
-    model: M,
+pub(super) fn begin<'a>(
+    model: Arc<dyn Model>,
     problem: &'a Problem<'a>,
     start: &Start,
     streams: &[Stream],
@@ -49,8 +51,8 @@ pub(super) fn begin<'a, M: Model + 'a>(
 }
 
 /// A batch of runs from given centroids, as points are multiplied with them, the way that is fastest.
-pub(super) fn from_centroids<'a, M: Model + 'a>(
-    model: M,
+pub(super) fn from_centroids<'a>(
+    model: Arc<dyn Model>,
     problem: &'a Problem<'a>,
     runs: Vec<(Mat, ChaCha8Rng)>,
     limit: usize,
@@ -81,9 +83,9 @@ struct Course {
 }
 bytes_of!(Course { origin, value, quiet, iterations, back, reached });
 
-pub(super) struct Roughly<'a, M> {
+pub(super) struct Roughly<'a> {
     problem: &'a Problem<'a>,
-    exact: Lloyd<'a, M>,
+    exact: Lloyd<'a>,
     courses: Vec<Course>,
     /// The last iteration of a run is one in float64.
     limit: usize,
@@ -93,9 +95,9 @@ pub(super) struct Roughly<'a, M> {
     raced: bool,
 }
 
-impl<'a, M: Model> Roughly<'a, M> {
+impl<'a> Roughly<'a> {
     pub(super) fn begin(
-        model: M,
+        model: Arc<dyn Model>,
         problem: &'a Problem<'a>,
         start: &Start,
         streams: &[Stream],
@@ -120,12 +122,7 @@ impl<'a, M: Model> Roughly<'a, M> {
     }
 
     /// Of runs whose centroids are found where `origins` say.
-    pub(super) fn of(
-        problem: &'a Problem<'a>,
-        exact: Lloyd<'a, M>,
-        origins: Vec<Origin>,
-        limit: usize,
-    ) -> Self {
+    pub(super) fn of(problem: &'a Problem<'a>, exact: Lloyd<'a>, origins: Vec<Origin>, limit: usize) -> Self {
         let course = |origin| Course {
             origin: Some(origin),
             value: f64::NEG_INFINITY,
@@ -287,7 +284,7 @@ impl<'a, M: Model> Roughly<'a, M> {
     }
 }
 
-impl<M: Model> State for Roughly<'_, M> {
+impl State for Roughly<'_> {
     fn step(&mut self, runs: &[usize]) -> Result<Vec<Progress>> {
         Ok(self.steps(runs, 1)?.into_iter().flatten().collect())
     }

@@ -3,6 +3,8 @@
 //! Problem: `max Σᵢ Σ_{j∈πᵢ} mⱼᵀuᵢ/‖mⱼ‖` over unit uᵢ. Updates: the smallest angle; `uᵢ` = direction of
 //! the sum of the cluster's normalised points. Cost of an iteration: one pass over M. Data of any sign.
 
+use std::sync::Arc;
+
 use super::improve::Swaps;
 use super::lloyd::Model;
 use super::parameters::{declare, whole};
@@ -33,11 +35,12 @@ declare! {
     }
 }
 
-#[derive(Clone)]
 pub(super) struct Cosines;
 
 impl Model for Cosines {
-    const MOST: bool = true;
+    fn most(&self) -> bool {
+        true
+    }
 
     fn rule(&self) -> Rule {
         rule::Cosine.into()
@@ -60,7 +63,7 @@ impl Algorithm for SphericalKMeans {
         start: &Start,
         streams: &[Stream],
     ) -> Result<Box<dyn State + 'a>> {
-        rough::begin(Cosines, problem, start, streams, self.max_iterations)
+        rough::begin(Arc::new(Cosines), problem, start, streams, self.max_iterations)
     }
 
     fn max_iterations(&self, _start: &Start) -> usize {
@@ -77,6 +80,6 @@ impl Algorithm for SphericalKMeans {
         labels: &[i32],
         stream: Stream,
     ) -> Result<Box<dyn State + 'a>> {
-        Ok(Box::new(Swaps::of_labels(Cosines, problem, labels, stream)?))
+        Ok(Box::new(Swaps::of_labels(Arc::new(Cosines), problem, labels, stream)?))
     }
 }

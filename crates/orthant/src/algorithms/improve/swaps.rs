@@ -4,6 +4,8 @@
 //! Several tries go side by side through the same passes: one pass tells what every (point, centroid) pair would
 //! leave, and the descents are one product with tries·k columns.
 
+use std::sync::Arc;
+
 use rand_chacha::ChaCha8Rng;
 
 use super::super::lloyd::{Lloyd, Model};
@@ -39,8 +41,8 @@ impl Patience {
 }
 
 /// Swaps until so many in a row have failed.
-pub(crate) struct Swaps<'a, M> {
-    model: M,
+pub(crate) struct Swaps<'a> {
+    model: Arc<dyn Model>,
     problem: &'a Problem<'a>,
     /// What the best centroids leave of each point.
     slots: Box<dyn Slots + 'a>,
@@ -53,10 +55,10 @@ pub(crate) struct Swaps<'a, M> {
     failures: usize,
 }
 
-impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
+impl<'a> Swaps<'a> {
     /// With the usual patience.
     pub(crate) fn of_labels(
-        model: M,
+        model: Arc<dyn Model>,
         problem: &'a Problem<'a>,
         labels: &[i32],
         stream: Stream,
@@ -65,7 +67,7 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
     }
 
     pub(crate) fn begin(
-        model: M,
+        model: Arc<dyn Model>,
         problem: &'a Problem<'a>,
         labels: &[i32],
         stream: Stream,
@@ -73,19 +75,19 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
     ) -> Result<Self> {
         let mut generator = stream.generator();
         let mut slots = problem.data.slots()?;
-        let start = Start::Labels(std::sync::Arc::new(labels.to_vec()));
+        let start = Start::Labels(Arc::new(labels.to_vec()));
         let rule = model.rule();
         if rule.information {
             slots.tell(&Information)?;
         }
         let u = rule.scored(centroids(&start, problem, &mut *slots, rule, &mut generator)?);
         let mut swaps = Swaps {
+            objective: if model.most() { f64::NEG_INFINITY } else { f64::INFINITY },
             model,
             problem,
             slots,
             labels: labels.to_vec(),
             u: u.clone(),
-            objective: if M::MOST { f64::NEG_INFINITY } else { f64::INFINITY },
             generator,
             patience,
             failures: 0,
@@ -95,13 +97,13 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
         Ok(swaps)
     }
 
-    fn better(a: f64, b: f64) -> bool {
-        if M::MOST { a > b } else { a < b }
+    fn better(&self, a: f64, b: f64) -> bool {
+        if self.model.most() { a > b } else { a < b }
     }
 
-    fn best(reached: &[f64]) -> usize {
+    fn best(&self, reached: &[f64]) -> usize {
         (1..reached.len())
-            .fold(0, |best, run| if Self::better(reached[run], reached[best]) { run } else { best })
+            .fold(0, |best, run| if self.better(reached[run], reached[best]) { run } else { best })
     }
 
     /// Runs all starts a few steps, the most promising to its end, and keeps that if it is better.
@@ -114,7 +116,7 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
         let mut ended = vec![false; count];
         for step in 0..LONG {
             if step == SHORT {
-                let best = Self::best(&reached);
+                let best = self.best(&reached);
                 active = if ended[best] { vec![] } else { vec![best] };
             }
             // After a pass there is something to compare with.
@@ -127,12 +129,12 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
             }
             active.retain(|&run| !ended[run]);
         }
-        let best = Self::best(&reached);
+        let best = self.best(&reached);
         let conclusion = lloyd.conclude(best)?;
         let objective = conclusion.objective.unwrap_or(reached[best]);
         // A gain must be more than rounding.
         let gain = (objective - self.objective).abs();
-        if !Self::better(objective, self.objective) || gain <= 1e-12 * objective.abs() {
+        if !self.better(objective, self.objective) || gain <= 1e-12 * objective.abs() {
             return Ok(false);
         }
         self.objective = objective;
@@ -142,7 +144,7 @@ impl<'a, M: Model + Clone + 'a> Swaps<'a, M> {
     }
 }
 
-impl<'a, M: Model + Clone + 'a> State for Swaps<'a, M> {
+impl State for Swaps<'_> {
     fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
         let count = self.patience.together;
         let rule = self.model.rule();

@@ -5,10 +5,11 @@
 //! The sample has one point, with its weight, of every stretch of the data: drawn anew for every seed, and nothing of the
 //! data's order is left out. The stages say what they worked on, and results say so too.
 
+use std::sync::Arc;
+
 use super::super::improve::Moves;
 use super::super::lloyd::{Lloyd, Model};
-use super::super::{Algorithm, Declared};
-use super::{Search, is_onmf};
+use super::Task;
 use crate::error::{Error, Result};
 use crate::matrix::Mat;
 use crate::prepare::Problem;
@@ -33,9 +34,9 @@ struct Reached {
     objective: Option<f64>,
 }
 
-pub(super) struct AtScale<'a, S: Search> {
-    search: S,
-    model: S::Model,
+pub(super) struct AtScale<'a> {
+    task: Task,
+    model: Arc<dyn Model>,
     problem: &'a Problem<'a>,
     start: Start,
     stream: Stream,
@@ -49,10 +50,10 @@ pub(super) struct AtScale<'a, S: Search> {
     marks: Vec<Mark>,
 }
 
-impl<'a, S: Search> AtScale<'a, S> {
+impl<'a> AtScale<'a> {
     /// With a sample of at most `size` points.
     pub(super) fn begin(
-        search: S,
+        task: Task,
         problem: &'a Problem<'a>,
         start: &Start,
         stream: Stream,
@@ -63,14 +64,13 @@ impl<'a, S: Search> AtScale<'a, S> {
                 "memory",
                 format!(
                     "a sample of {size} points is all that fits, too few for {} clusters: give more, or use {}",
-                    problem.k,
-                    S::Descent::METHOD.name
+                    problem.k, task.name
                 ),
             ));
         }
         Ok(AtScale {
-            search,
-            model: S::model(problem)?,
+            model: (task.model)(problem)?,
+            task,
             problem,
             start: start.clone(),
             stream,
@@ -83,12 +83,12 @@ impl<'a, S: Search> AtScale<'a, S> {
         })
     }
 
-    fn stages() -> &'static [&'static str] {
-        if is_onmf::<S>() { &OF_ONMF } else { &OF_OTHERS }
+    fn stages(&self) -> &'static [&'static str] {
+        if self.task.is_onmf() { &OF_ONMF } else { &OF_OTHERS }
     }
 
     fn mark(&mut self) {
-        let (stage, planned, name) = (self.stage, Self::stages().len(), Self::stages()[self.stage]);
+        let (stage, planned, name) = (self.stage, self.stages().len(), self.stages()[self.stage]);
         self.marks.push(Mark { stage, planned, name, iterations: 0, objective: f64::NAN });
     }
 
@@ -109,16 +109,15 @@ impl<'a, S: Search> AtScale<'a, S> {
     fn solve_sample(&self) -> Result<(Mat, f64)> {
         let points = self.sample();
         let sample = self.problem.data.select(&points)?;
-        let problem = Problem::new(&*sample, self.problem.k, S::METHOD.needs())?;
+        let problem = Problem::new(&*sample, self.problem.k, self.task.method.needs())?;
         let start = match &self.start {
             Start::Labels(labels) => {
                 Start::Labels(points.iter().map(|&j| labels[j]).collect::<Vec<_>>().into())
             }
             other => other.clone(),
         };
-        let mut state = self.search.begin(&problem, &start, &[self.stream])?;
-        let most = self.search.max_iterations(&start);
-        for _ in 0..most {
+        let mut state = self.task.begin(&problem, &start, self.stream)?;
+        for _ in 0..self.task.most_iterations {
             let ended = state.step(&[0])?.iter().all(|progress| progress.converged);
             if ended || self.problem.is_to_end() {
                 break;
@@ -128,13 +127,17 @@ impl<'a, S: Search> AtScale<'a, S> {
         // The sample has a scale of its own.
         let (all, some) = (self.problem.facts(), problem.facts());
         let scale = all.scale / some.scale;
-        let size = match is_onmf::<S>() {
+        let size = match self.task.is_onmf() {
             true => all.norm2 / some.norm2,
-            false => all.usable_weight / some.usable_weight * scale.powi(S::METHOD.degree),
+            false => all.usable_weight / some.usable_weight * scale.powi(self.task.method.degree),
         };
         let objective = found.objective.map_or(f64::NAN, |objective| objective * size);
         Ok((
-            if S::METHOD.rule.distance { found.directions.map(|x| x * scale) } else { found.directions },
+            if self.task.method.rule.distance {
+                found.directions.map(|x| x * scale)
+            } else {
+                found.directions
+            },
             objective,
         ))
     }
@@ -161,7 +164,7 @@ impl<'a, S: Search> AtScale<'a, S> {
     }
 }
 
-impl<S: Search> State for AtScale<'_, S> {
+impl State for AtScale<'_> {
     fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
         if self.stage == 0 {
             self.mark();
@@ -187,11 +190,11 @@ impl<S: Search> State for AtScale<'_, S> {
         mark.iterations += 1;
         mark.objective = progress[0].objective;
         let most = match self.stage {
-            1 => S::Descent::default().max_iterations(&self.start),
+            1 => self.task.descent.max_iterations(&self.start),
             _ => SWEEPS,
         };
         let ended = progress[0].converged || mark.iterations >= most;
-        progress[0].converged = ended && self.stage + 1 == Self::stages().len();
+        progress[0].converged = ended && self.stage + 1 == self.stages().len();
         if ended {
             self.take(&mut *part)?;
             self.stage += 1;
@@ -251,13 +254,13 @@ impl<S: Search> State for AtScale<'_, S> {
 
     fn restore(&mut self, mut saved: Saved) -> Result<()> {
         let (shape, k) = (self.problem.data.shape(), self.problem.k);
-        self.stage = saved.take_if("stage", |&stage: &usize| stage <= Self::stages().len())?;
+        self.stage = saved.take_if("stage", |&stage: &usize| stage <= self.stages().len())?;
         let marks: Vec<(usize, (usize, f64))> = saved.take("marks")?;
         self.marks = marks
             .into_iter()
             .map(|(stage, (iterations, objective))| {
-                let name = *Self::stages().get(stage).ok_or_else(misfit)?;
-                Ok(Mark { stage, planned: Self::stages().len(), name, iterations, objective })
+                let name = *self.stages().get(stage).ok_or_else(misfit)?;
+                Ok(Mark { stage, planned: self.stages().len(), name, iterations, objective })
             })
             .collect::<Result<_>>()?;
         self.directions = saved.take_if("directions", |directions: &Option<Mat>| {

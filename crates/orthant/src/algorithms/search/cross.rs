@@ -16,8 +16,8 @@ use crate::start::residual::left;
 
 /// Centroids of one child for each stream, as points are multiplied with them. `found` has the best first. With
 /// `exchanging` all of them have a centroid that neither parent has, else half of them.
-pub(super) fn children<M: Model>(
-    model: &M,
+pub(super) fn children(
+    model: &dyn Model,
     problem: &Problem,
     found: &[Candidate],
     streams: Vec<Stream>,
@@ -73,7 +73,7 @@ fn matched(a: &[i32], b: &[i32], k: usize) -> Vec<(usize, usize)> {
 }
 
 /// A centroid gives way to a point drawn by what is left of it: any, or the one whose loss costs least.
-fn exchange<M: Model>(model: &M, problem: &Problem, u: &mut Mat, generator: &mut ChaCha8Rng) -> Result<()> {
+fn exchange(model: &dyn Model, problem: &Problem, u: &mut Mat, generator: &mut ChaCha8Rng) -> Result<()> {
     let rule = model.rule();
     let mut slots = problem.data.slots()?;
     if rule.information {

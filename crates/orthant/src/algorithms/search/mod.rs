@@ -23,7 +23,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::improve::{Moves, Swaps};
 use super::lloyd::{Lloyd, Model};
-use super::{Algorithm, Declared};
+use super::{Algorithm, Declared, Method};
 use crate::error::Result;
 use crate::matrix::{Mat, Rule, threads};
 use crate::prepare::Problem;
@@ -40,26 +40,60 @@ use soften::{Sharpening, Softened};
 
 /// A method that searches under the rule of another one, its descent.
 pub(super) trait Search: Declared {
-    type Model: Model + Clone + 'static;
-    type Descent: Declared + Default;
-    /// What the descent is called among the stages.
-    const DESCENT: &'static str;
-
-    fn model(problem: &Problem) -> Result<Self::Model>;
-    /// Centroids of one random start, as points are multiplied with them.
-    fn seed(problem: &Problem, stream: Stream) -> Result<(Mat, ChaCha8Rng)>;
-    fn effort(&self) -> Effort;
-    fn most_iterations(&self) -> Option<usize>;
+    fn task(&self) -> Task;
 }
 
-/// Whether a search has the stages of ONMF.
-fn is_onmf<S: Search>() -> bool {
-    S::METHOD.rule.onmf
+/// What is particular to a search.
+#[derive(Clone)]
+pub(super) struct Task {
+    /// Its line of the table.
+    pub(super) method: &'static Method,
+    /// What descends, and its name in the table.
+    pub(super) descent: Arc<dyn Algorithm>,
+    pub(super) name: &'static str,
+    /// What the descent is called among the stages.
+    pub(super) called: &'static str,
+    pub(super) model: fn(&Problem) -> Result<Arc<dyn Model>>,
+    /// Centroids of one random start, as points are multiplied with them.
+    pub(super) seed: fn(&Problem, Stream) -> Result<(Mat, ChaCha8Rng)>,
+    pub(super) effort: Effort,
+    pub(super) most_iterations: usize,
 }
 
 /// Whether several runs go faster each on a thread of its own: the centroids of one fit its cache.
 fn is_apart(problem: &Problem, runs: usize) -> bool {
     runs > 1 && problem.data.in_memory() && problem.data.shape().sparse
+}
+
+impl Task {
+    /// Whether it has the stages of ONMF.
+    fn is_onmf(&self) -> bool {
+        self.method.rule.onmf
+    }
+
+    fn begin<'a>(
+        &self,
+        problem: &'a Problem<'a>,
+        start: &Start,
+        stream: Stream,
+    ) -> Result<Box<dyn State + 'a>> {
+        if let Some(size) = problem.data.fits() {
+            return Ok(Box::new(AtScale::begin(self.clone(), problem, start, stream, size)?));
+        }
+        Ok(Box::new(Searching {
+            problem,
+            model: (self.model)(problem)?,
+            task: self.clone(),
+            start: start.clone(),
+            stream,
+            plan: self.effort.plan(self.is_onmf(), start, problem.k),
+            position: 0,
+            found: vec![],
+            part: None,
+            stalled: 0,
+            marks: vec![],
+        }))
+    }
 }
 
 impl<S: Search> Algorithm for S {
@@ -71,32 +105,15 @@ impl<S: Search> Algorithm for S {
     ) -> Result<Box<dyn State + 'a>> {
         start.check(problem)?;
         assert_eq!(streams.len(), 1, "the table says that the runs of a search are not batched");
-        if let Some(size) = problem.data.fits() {
-            return Ok(Box::new(AtScale::begin(*self, problem, start, streams[0], size)?));
-        }
-        Ok(Box::new(Searching::<S> {
-            problem,
-            model: S::model(problem)?,
-            descent: S::Descent::default(),
-            start: start.clone(),
-            stream: streams[0],
-            endless: self.effort() == Effort::Endless,
-            patience: self.effort().patience(),
-            plan: self.effort().plan(is_onmf::<S>(), start, problem.k),
-            position: 0,
-            found: vec![],
-            part: None,
-            stalled: 0,
-            marks: vec![],
-        }))
+        self.task().begin(problem, start, streams[0])
     }
 
     fn max_iterations(&self, _start: &Start) -> usize {
-        self.most_iterations().unwrap_or(usize::MAX)
+        self.task().most_iterations
     }
 
     fn rule(&self) -> Rule {
-        S::Descent::default().rule()
+        self.task().descent.rule()
     }
 
     fn swaps<'a>(
@@ -105,11 +122,11 @@ impl<S: Search> Algorithm for S {
         labels: &[i32],
         stream: Stream,
     ) -> Result<Box<dyn State + 'a>> {
-        S::Descent::default().swaps(problem, labels, stream)
+        self.task().descent.swaps(problem, labels, stream)
     }
 
     fn arrays(&self) -> usize {
-        if is_onmf::<S>() { 3 } else { 0 }
+        if self.task().is_onmf() { 3 } else { 0 }
     }
 }
 
@@ -149,15 +166,12 @@ impl<'a> Part<'a> {
     }
 }
 
-struct Searching<'a, S: Search> {
+struct Searching<'a> {
     problem: &'a Problem<'a>,
-    model: S::Model,
-    descent: S::Descent,
+    task: Task,
+    model: Arc<dyn Model>,
     start: Start,
     stream: Stream,
-    endless: bool,
-    /// So many generations without a better child are the last.
-    patience: usize,
     plan: Vec<Step>,
     position: usize,
     /// Partitions found, the best first, no two that are worth the same.
@@ -182,7 +196,7 @@ const SETTLED: f64 = 2e-3;
 /// At most so many iterations of moves or swaps.
 const LIMIT: usize = 1000;
 
-impl<'a, S: Search> Searching<'a, S> {
+impl<'a> Searching<'a> {
     /// Random numbers that depend on the stage, not on what happened before.
     fn stream(&self, number: usize) -> Stream {
         Stream {
@@ -214,7 +228,9 @@ impl<'a, S: Search> Searching<'a, S> {
     fn is_needless(&self, step: Step) -> bool {
         match step {
             Step::Moves | Step::Swaps(_) => self.origin(step).is_none(),
-            Step::Cross(_) | Step::Exchange(_) => self.found.len() < 2 || self.stalled >= self.patience,
+            Step::Cross(_) | Step::Exchange(_) => {
+                self.found.len() < 2 || self.stalled >= self.task.effort.patience()
+            }
             _ => false,
         }
     }
@@ -226,20 +242,21 @@ impl<'a, S: Search> Searching<'a, S> {
         let origin = self.origin(step);
         let from = || &self.found[origin.unwrap_or(0)];
         let labels = || from().labels.as_slice();
-        let limit = self.descent.max_iterations(&Start::Residual);
+        let limit = self.task.descent.max_iterations(&Start::Residual);
         let (state, limit): (Box<dyn State + 'a>, usize) = match step {
-            Step::Given => (self.descent.begin(problem, &self.start, &[self.stream])?, limit),
+            Step::Given => (self.task.descent.begin(problem, &self.start, &[self.stream])?, limit),
             Step::Continue(schedule) => {
                 let onp = schedule.parameters;
                 (onp.begin(problem, &Start::Svd, &[self.stream(0)])?, onp.max_iterations)
             }
             Step::Seed(runs) => {
                 let streams: Vec<Stream> = (0..runs).map(|run| self.seeding(run)).collect();
-                (self.descent.begin(problem, &Start::Residual, &streams)?, limit)
+                (self.task.descent.begin(problem, &Start::Residual, &streams)?, limit)
             }
             Step::Soften(runs) => {
                 let streams: Vec<Stream> = (0..runs).map(|run| self.seeding(run)).collect();
-                let seed = |stream: Stream| S::seed(problem, stream);
+                let drawn = self.task.seed;
+                let seed = |stream: Stream| drawn(problem, stream);
                 let seeds: Vec<Result<_>> = match is_apart(problem, runs) {
                     true => threads::apart(streams, seed),
                     false => streams.into_iter().map(seed).collect(),
@@ -252,7 +269,7 @@ impl<'a, S: Search> Searching<'a, S> {
             Step::Cross(runs) | Step::Exchange(runs) => {
                 let streams = (0..runs).map(|run| self.stream(run)).collect();
                 let exchanging = matches!(step, Step::Exchange(_));
-                let children = cross::children(&self.model, problem, &self.found, streams, exchanging)?;
+                let children = cross::children(&*self.model, problem, &self.found, streams, exchanging)?;
                 let sharpening = self.sharpening(step);
                 let soft = Softened::begin(self.model.clone(), problem, children, sharpening, limit)?;
                 (Box::new(soft), sharpening.steps + limit)
@@ -271,8 +288,8 @@ impl<'a, S: Search> Searching<'a, S> {
     /// The descent from a partition.
     fn descend(&self, labels: &[i32]) -> Result<Part<'a>> {
         let start = Start::Labels(Arc::new(labels.to_vec()));
-        let state = self.descent.begin(self.problem, &start, &[self.stream(0)])?;
-        Ok(Part::new(state, 1, self.descent.max_iterations(&start)))
+        let state = self.task.descent.begin(self.problem, &start, &[self.stream(0)])?;
+        Ok(Part::new(state, 1, self.task.descent.max_iterations(&start)))
     }
 
     /// EM from the directions that random halves of a partition's clusters have, all in the same passes.
@@ -303,12 +320,12 @@ impl<'a, S: Search> Searching<'a, S> {
 
     /// Centroids and value of every conclusion, whose runs ended with these objectives.
     fn worth(&self, conclusions: &[Conclusion], reached: &[f64]) -> Result<Vec<(Mat, f64)>> {
-        if is_onmf::<S>() {
+        if self.task.is_onmf() {
             return told(self.problem, conclusions, VECTOR_TOLERANCE);
         }
         let value = |(c, &last): (&Conclusion, &f64)| {
             let objective = c.objective.unwrap_or(last);
-            (c.directions.clone(), if S::Model::MOST { objective } else { -objective })
+            (c.directions.clone(), if self.model.most() { objective } else { -objective })
         };
         Ok(conclusions.iter().zip(reached).map(value).collect())
     }
@@ -321,7 +338,7 @@ impl<'a, S: Search> Searching<'a, S> {
             return;
         }
         let last = self.objective(self.found[REMEMBERED - 1].value);
-        let behind = |run: &usize| match S::Model::MOST {
+        let behind = |run: &usize| match self.model.most() {
             true => part.reached[*run] < last,
             false => part.reached[*run] > last,
         };
@@ -344,9 +361,9 @@ impl<'a, S: Search> Searching<'a, S> {
 
     /// The objective of a partition with this value.
     fn objective(&self, value: f64) -> f64 {
-        if is_onmf::<S>() {
+        if self.task.is_onmf() {
             (self.problem.facts().norm2 - value).max(0.0)
-        } else if S::Model::MOST {
+        } else if self.model.most() {
             value
         } else {
             -value
@@ -401,7 +418,7 @@ impl<'a, S: Search> Searching<'a, S> {
     }
 }
 
-impl<'a, S: Search> State for Searching<'a, S> {
+impl State for Searching<'_> {
     fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
         let mut part = match self.part.take() {
             Some(part) => part,
@@ -411,7 +428,7 @@ impl<'a, S: Search> State for Searching<'a, S> {
                     self.position += 1;
                 }
                 let (stage, planned) = (self.position, self.plan.len());
-                let name = self.plan[self.position].name(S::DESCENT);
+                let name = self.plan[self.position].name(self.task.called);
                 // Generations of children are one stage.
                 match self.marks.last_mut() {
                     Some(mark) if mark.name == name && self.plan[stage].is_a_generation() => {
@@ -428,10 +445,10 @@ impl<'a, S: Search> State for Searching<'a, S> {
         mark.iterations += 1;
         part.active.iter().zip(&steps).for_each(|(&run, p)| part.reached[run] = p.objective);
         let objectives = steps.iter().map(|p| p.objective);
-        let best = if S::Model::MOST { objectives.reduce(f64::max) } else { objectives.reduce(f64::min) };
+        let best = if self.model.most() { objectives.reduce(f64::max) } else { objectives.reduce(f64::min) };
         let residual = steps.iter().map(|p| p.residual).fold(0.0, f64::max);
         // Of many descents none need go to its very end; those of ONMF are told by it what they explain.
-        let settled = |p: &Progress| !is_onmf::<S>() && part.reached.len() > 1 && p.residual < SETTLED;
+        let settled = |p: &Progress| !self.task.is_onmf() && part.reached.len() > 1 && p.residual < SETTLED;
         let on = |p: &Progress| !p.converged && !settled(p);
         let left = part.active.iter().zip(&steps).filter(|(_, p)| on(p)).map(|(&run, _)| run);
         part.active = left.collect();
@@ -451,8 +468,8 @@ impl<'a, S: Search> State for Searching<'a, S> {
             if done {
                 self.position = self.position.max(self.plan.len() - 1);
             }
-            if self.position == self.plan.len() && self.endless && !done {
-                self.plan.extend(another_round(is_onmf::<S>(), self.problem.k));
+            if self.position == self.plan.len() && self.task.effort == Effort::Endless && !done {
+                self.plan.extend(another_round(self.task.is_onmf(), self.problem.k));
             }
             converged = self.position == self.plan.len();
         } else {
@@ -472,7 +489,7 @@ impl<'a, S: Search> State for Searching<'a, S> {
         Ok(Conclusion {
             labels: best.labels.clone(),
             directions: best.directions.clone(),
-            explained: is_onmf::<S>().then_some(best.value),
+            explained: self.task.is_onmf().then_some(best.value),
             objective: Some(self.objective(best.value)),
             negativity: 0.0,
             orthogonality: 0.0,

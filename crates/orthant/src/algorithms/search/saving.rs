@@ -2,12 +2,12 @@
 
 use super::plan::Step;
 use super::plan::another_round;
-use super::{Candidate, Part, REMEMBERED, Search, Searching, is_onmf};
+use super::{Candidate, Effort, Part, REMEMBERED, Searching};
 use crate::error::Result;
 use crate::run::Mark;
 use crate::saved::{Saved, misfit};
 
-impl<S: Search> Searching<'_, S> {
+impl Searching<'_> {
     pub(super) fn saved(&mut self) -> Result<Saved> {
         let mut saved = Saved::default();
         saved.put("position", &self.position);
@@ -39,8 +39,8 @@ impl<S: Search> Searching<'_, S> {
         let (shape, k) = (self.problem.data.shape(), self.problem.k);
         let planned: usize = saved.take("planned")?;
         // No search goes on for so many rounds.
-        while self.endless && self.plan.len() < planned.min(1 << 20) {
-            self.plan.extend(another_round(is_onmf::<S>(), k));
+        while self.task.effort == Effort::Endless && self.plan.len() < planned.min(1 << 20) {
+            self.plan.extend(another_round(self.task.is_onmf(), k));
         }
         if self.plan.len() != planned {
             return Err(misfit());
@@ -55,7 +55,7 @@ impl<S: Search> Searching<'_, S> {
         self.marks = marks
             .into_iter()
             .map(|(stage, (iterations, objective))| {
-                let name = self.plan.get(stage).ok_or_else(misfit)?.name(S::DESCENT);
+                let name = self.plan.get(stage).ok_or_else(misfit)?.name(self.task.called);
                 Ok(Mark { stage, planned, name, iterations, objective })
             })
             .collect::<Result<_>>()?;

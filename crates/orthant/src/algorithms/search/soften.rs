@@ -1,6 +1,8 @@
 //! A descent that begins softly: while the shares of points in clusters sharpen, all clusters see all points, and poor
 //! starts find their way to better basins (deterministic annealing). Then the descent itself.
 
+use std::sync::Arc;
+
 use rand_chacha::ChaCha8Rng;
 
 use super::super::lloyd::Model;
@@ -21,8 +23,8 @@ pub(super) struct Sharpening {
     pub(super) steps: usize,
 }
 
-pub(super) struct Softened<'a, M> {
-    model: M,
+pub(super) struct Softened<'a> {
+    model: Arc<dyn Model>,
     problem: &'a Problem<'a>,
     sharpening: Sharpening,
     /// What sharpness is relative to.
@@ -36,9 +38,9 @@ pub(super) struct Softened<'a, M> {
 }
 
 /// What all points have on the average: sharpness means the same whatever the data.
-fn unit<M: Model>(model: &M, problem: &Problem) -> Result<f64> {
+fn unit(model: &dyn Model, problem: &Problem) -> Result<f64> {
     let (rule, facts) = (model.rule(), problem.facts());
-    if rule.information || M::MOST {
+    if rule.information || model.most() {
         // A point's own size, or the largest cosine.
         return Ok(1.0);
     }
@@ -69,15 +71,15 @@ fn soften(problem: &Problem, rule: Rule, sharpness: f64, runs: &[&Mat]) -> Resul
     Ok(left.0.into_iter().enumerate().map(new).collect())
 }
 
-impl<'a, M: Model + Clone + 'a> Softened<'a, M> {
+impl<'a> Softened<'a> {
     pub(super) fn begin(
-        model: M,
+        model: Arc<dyn Model>,
         problem: &'a Problem<'a>,
         runs: Vec<(Mat, ChaCha8Rng)>,
         sharpening: Sharpening,
         limit: usize,
     ) -> Result<Self> {
-        let unit = unit(&model, problem)?;
+        let unit = unit(&*model, problem)?;
         Ok(Softened { model, problem, sharpening, unit, taken: 0, limit, runs, descent: None })
     }
 
@@ -89,7 +91,7 @@ impl<'a, M: Model + Clone + 'a> Softened<'a, M> {
 
     /// The objective of what the nearest centroids leave.
     fn objective(&self, left: f64) -> Result<f64> {
-        Ok(match M::MOST {
+        Ok(match self.model.most() {
             true => self.problem.facts().usable_weight - left,
             false if self.model.rule().information => self.problem.information()? + left,
             false => left,
@@ -109,7 +111,7 @@ impl<'a, M: Model + Clone + 'a> Softened<'a, M> {
     }
 }
 
-impl<'a, M: Model + Clone + 'a> State for Softened<'a, M> {
+impl State for Softened<'_> {
     fn step(&mut self, active: &[usize]) -> Result<Vec<Progress>> {
         if self.taken == self.sharpening.steps {
             return self.descent()?.step(active);
