@@ -127,11 +127,19 @@ pub fn finish(
             // Zero points alone are a cluster of k-means, though one without a direction.
             sizes.iter_mut().zip(self::sizes(&zero_labels, k)).for_each(|(all, zero)| *all += zero);
         }
-        let Some(empty) = sizes.iter().position(|&s| s == 0) else { break };
+        let empty: Vec<usize> = (0..k).filter(|&i| sizes[i] == 0).collect();
+        if empty.is_empty() {
+            break;
+        }
         // k does not exceed the number of usable points, so some cluster has two.
-        let Some(worst) = slots.tell(&Residual::new(&found.u, 0))?.worst() else { break };
-        labels[worst] = empty as i32;
-        refilled.push(worst);
+        let worst = slots.tell(&Residual::new(&found.u, 0))?.worst_of_each(empty.len());
+        if worst.is_empty() {
+            break;
+        }
+        for (to, point) in empty.into_iter().zip(worst) {
+            labels[point] = to as i32;
+            refilled.push(point);
+        }
         slots.set_labels(0, &labels)?;
         found = dominant(problem.data, slots, &[0], &found.u)?;
     }

@@ -15,7 +15,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::algorithms::{Algorithm, EmOnmf, Method, Polish};
+use crate::algorithms::{Algorithm, EmOnmf, METHODS, Method, Polish, Values};
 use crate::certificate::{Certificate, certify};
 use crate::checkpoint::{BatchSaved, Checkpoint, PolishSaved, Reached};
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ pub use crate::job::{DEFAULT_METHOD, Job};
 use crate::matrix::{Data, Mat, Rule, kernels};
 pub use crate::outcome::{Outcome, Run, Stage};
 use crate::prepare::Problem;
-use crate::run::{Event, Go, Mark, Observer, Progress, Running, Stop, StopAsked, Trace, iterate};
+use crate::run::{Event, Go, Mark, Observer, Progress, Running, Stop, StopAsked, Trace, Unsaved, iterate};
 use crate::saved::misfit;
 use crate::start::{Start, Stream};
 use crate::told::told;
@@ -118,7 +118,15 @@ fn cluster_from(
             deadline,
         };
         let Ended { runs: ended, left_behind: more, why, whole } =
-            batch.run(&*algorithm, under_way.take(), observer)?;
+            match batch.run(&*algorithm, under_way.take(), observer) {
+                // Nothing of this batch is worth waiting for: what was before is there, or soon had.
+                Err(Error::Stopped(_)) if !finished.is_empty() => {
+                    stopped = Some(Stop::Cancelled);
+                    break;
+                }
+                Err(Error::Stopped(_)) => batch.drawn(observer)?,
+                ended => ended?,
+            };
         finished.extend(ended);
         left_behind += more;
         // The best so far is what there is.
@@ -302,6 +310,7 @@ impl Batch<'_> {
         observer: &mut dyn Observer,
     ) -> Result<(Vec<Reached>, usize, Option<Stop>)> {
         let Batch { problem, job, start, streams, .. } = *self;
+        problem.set_restoring(saved.is_some());
         let mut state = algorithm.begin(problem, start, streams)?;
         let mut traces = vec![Trace::default(); streams.len()];
         if let Some(saved) = saved {
@@ -311,6 +320,7 @@ impl Batch<'_> {
             state.restore(saved.state)?;
             traces = saved.traces;
         }
+        problem.set_restoring(false);
         let running =
             self.running(job.method.name, job.method.rule, streams[0], algorithm.max_iterations(start));
         let (mut traces, stopped) = iterate(&mut *state, traces, running, observer, &|state, traces| {
@@ -319,6 +329,9 @@ impl Batch<'_> {
         if stopped.is_some() {
             // The last runs may not have begun.
             traces.truncate(traces.iter().take_while(|trace| !trace.history.is_empty()).count());
+            if traces.is_empty() {
+                return Err(Error::Stopped("an iteration had ended"));
+            }
         }
         let goes_on = |run: &usize| traces[*run].stop != Some(Stop::LeftBehind);
         let mut kept: Vec<usize> = (0..traces.len()).filter(goes_on).collect();
@@ -346,6 +359,30 @@ impl Batch<'_> {
             reached.push(one);
         }
         Ok((reached, left_behind, stopped))
+    }
+
+    /// What can be had at once, where the work was stopped before its first iteration had ended: one iteration of the
+    /// plainest method under the same rule, from random points.
+    fn drawn(&self, observer: &mut dyn Observer) -> Result<Ended> {
+        let rule = self.aim.rule();
+        let plain = METHODS.iter().find(|method| method.batched && method.rule.name == rule.name);
+        let method = plain.unwrap_or(self.job.method);
+        let values = if method.name == self.job.method.name { self.job.values() } else { Values::new() };
+        let algorithm = method.with(&values)?;
+        let mut state = algorithm.begin(self.problem, &Start::Random, &self.streams[..1])?;
+        let running = self.running(method.name, rule, self.streams[0], 1);
+        let (mut traces, _) =
+            iterate(&mut *state, vec![Trace::default()], running, &mut Unsaved(observer), &|_, _| None)?;
+        let mut trace = traces.remove(0);
+        trace.stop = Some(Stop::Cancelled);
+        let conclusion = state.conclude(0)?;
+        let (directions, explained) =
+            told(self.problem, std::slice::from_ref(&conclusion), VECTOR_TOLERANCE)?.remove(0);
+        let last = trace.history.last().map_or(f64::NAN, |p| p.objective);
+        let mut reached = Reached::new(conclusion, directions, explained, last);
+        reached.stages = stages(method, &trace, &[], self.problem.facts().norm2, explained);
+        let why = Some(Stop::Cancelled);
+        Ok(Ended { runs: vec![self.finished(reached)], left_behind: 0, why, whole: false })
     }
 
     /// None of work that was cut short: what was saved before goes on to the same bits, this would not.

@@ -38,6 +38,7 @@ pub struct Problem<'a> {
     stop_asked: Option<StopAsked>,
     deadline: Option<Instant>,
     cut_short: AtomicBool,
+    restoring: AtomicBool,
     singular: OnceLock<Singular>,
     information: OnceLock<f64>,
 }
@@ -123,6 +124,7 @@ impl<'a> Problem<'a> {
             stop_asked: None,
             deadline: None,
             cut_short: AtomicBool::new(false),
+            restoring: AtomicBool::new(false),
             singular: OnceLock::new(),
             information: OnceLock::new(),
         })
@@ -136,6 +138,11 @@ impl<'a> Problem<'a> {
     /// Whom to ask whether to stop where there is no iteration to tell of.
     pub fn asking(self, stop_asked: Option<StopAsked>) -> Self {
         Problem { stop_asked, ..self }
+    }
+
+    /// Asks whom another problem asks: for a part of its data.
+    pub(crate) fn asking_as(self, other: &Problem) -> Self {
+        self.asking(other.stop_asked.clone())
     }
 
     /// When the time of starts and descents is over; what is computed of their end takes the time that it needs.
@@ -171,17 +178,32 @@ impl<'a> Problem<'a> {
         self.cut_short.load(Ordering::Relaxed)
     }
 
+    /// Whether a state is begun only to be restored: what its start gives is overwritten, and need not be computed.
+    pub(crate) fn is_restoring(&self) -> bool {
+        self.restoring.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_restoring(&self, restoring: bool) {
+        self.restoring.store(restoring, Ordering::Relaxed);
+    }
+
     /// What one look at the data told.
     pub fn facts(&self) -> &Facts {
         self.data.facts()
     }
 
-    /// The k largest singular values and left vectors of the data, computed when first asked for.
+    /// Gives up what is under way when it is to stop: for work that leaves everything as it was before.
+    pub(crate) fn go_on(&self) -> Result<()> {
+        if self.stop_is_asked() { Err(Error::Stopped("an iteration had ended")) } else { Ok(()) }
+    }
+
+    /// The k largest singular values and left vectors of the data, computed when first asked for; [`Error::Stopped`]
+    /// where that is to stop.
     pub fn singular(&self) -> Result<&Singular> {
         if let Some(singular) = self.singular.get() {
             return Ok(singular);
         }
-        let singular = top_until(self.data, self.k, &|| self.is_to_stop())?;
+        let singular = top_until(self.data, self.k, &|| self.stop_is_asked())?;
         Ok(self.singular.get_or_init(|| singular))
     }
 

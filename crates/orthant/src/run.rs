@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::bytes::{Bytes, bytes_of};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::{Mat, Rule};
 use crate::saved::Saved;
 
@@ -187,7 +187,8 @@ impl Observer for () {
 
 /// A batch of runs of an algorithm in progress.
 pub trait State {
-    /// One iteration of each of the given runs (positions in the batch).
+    /// One iteration of each of the given runs (positions in the batch). One that is given up because it is to stop
+    /// ([`Error::Stopped`]) leaves them as they were.
     fn step(&mut self, runs: &[usize]) -> Result<Vec<Progress>>;
     /// How many runs to step at once; the next begin when one has ended.
     fn at_once(&self) -> usize {
@@ -201,7 +202,7 @@ pub trait State {
     fn left_behind(&mut self) -> Vec<usize> {
         vec![]
     }
-    /// What a run has reached.
+    /// What a run has reached; [`Error::Stopped`] where that is nothing yet.
     fn conclude(&mut self, run: usize) -> Result<Conclusion>;
     /// The stages so far, for a method that has several; their iterations add up to those of the run.
     fn marks(&self) -> &[Mark] {
@@ -297,8 +298,11 @@ pub fn iterate(
         let most = now.iter().map(|&run| left(run)).min();
         over.into_iter().for_each(|run| traces[run].stop = Some(Stop::MaxIterations));
         let Some(most) = most else { return Ok((traces, None)) };
-        let steps = state.steps(&now, most)?;
-        let mut go = Go::On;
+        let (steps, mut go) = match state.steps(&now, most) {
+            // Given up: what there was before is what there is.
+            Err(Error::Stopped(_)) => (vec![], Go::Stop),
+            steps => (steps?, Go::On),
+        };
         let all = now.iter().zip(steps).flat_map(|(&run, steps)| steps.into_iter().map(move |p| (run, p)));
         for (run, progress) in all {
             traces[run].history.push(progress);
@@ -323,7 +327,9 @@ pub fn iterate(
         }
         state.left_behind().into_iter().for_each(|run| traces[run].stop = Some(Stop::LeftBehind));
         active.retain(|&run| traces[run].stop.is_none());
-        if observer.wants_to_save()
+        let begun = traces.iter().any(|trace| !trace.history.is_empty());
+        if begun
+            && observer.wants_to_save()
             && let Some(checkpoint) = checkpoint(state.save()?, &traces)
         {
             observer.save(&checkpoint)?;

@@ -12,7 +12,7 @@ fn check(kind: &str, x: &[f64], features: usize, k: usize, weights: Option<Vec<f
     let scale = data.facts().scale;
     let found = top(&*data, k).unwrap();
     let mut slots = data.slots().unwrap();
-    let refined = right_vectors(&mut *slots, &found, k).unwrap();
+    let refined = right_vectors(&mut *slots, &found, k, &|| false).unwrap();
     let v = DMatrix::from_row_slice(points, k, &slots.numbers(orthant::matrix::Slot::V).unwrap());
     let u = DMatrix::from_row_slice(features, k, &refined.left.data);
     let root = |j: usize| weights.as_ref().map_or(1.0, |w| w[j].sqrt());

@@ -7,9 +7,11 @@ use crate::common::*;
 use orthant::Error;
 use orthant::advise::{Advise, advise};
 use orthant::algorithms::{METHODS, Polish};
+use orthant::checkpoint::Checkpoint;
 use orthant::choose_k::{ChooseK, choose_k};
 use orthant::matrix::{Data, Mat};
-use orthant::pipeline::{Job, cluster};
+
+use orthant::pipeline::{Job, cluster, resume};
 use orthant::run::{Event, Go, Observer, Stop, StopAsked};
 use orthant::singular::{dominant_within, top, top_until};
 use orthant::start::Start;
@@ -168,16 +170,96 @@ fn a_descent_after_a_swap_ends_after_a_pass() {
 }
 
 #[test]
-fn a_decomposition_that_is_cut_short_claims_no_more_than_the_whole_norm() {
+fn a_decomposition_that_is_cut_short_claims_nothing() {
     let data = wide();
     let asked = AtomicUsize::new(0);
-    let soon = top_until(&*data, 6, &|| asked.fetch_add(1, Ordering::SeqCst) == 0).unwrap();
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
-    let whole = top(&*data, 6).unwrap();
-    let squares = |values: &[f64]| values.iter().map(|s| s * s).sum::<f64>();
-    assert!(squares(&soon.values) < squares(&whole.values), "it was not cut short");
-    assert!(squares(&soon.values) + soon.slack >= data.facts().norm2 * (1.0 - 1e-12));
+    let stopped_at = |last: usize| {
+        asked.store(0, Ordering::SeqCst);
+        top_until(&*data, 6, &|| asked.fetch_add(1, Ordering::SeqCst) == last)
+    };
+    let whole = stopped_at(usize::MAX).unwrap();
+    let times = asked.load(Ordering::SeqCst);
+    assert!(times > 10, "it asks several times a step, not {times} times in all");
+    for last in [0, 1, times / 2, times - 1] {
+        assert!(matches!(stopped_at(last), Err(Error::Stopped(_))), "asked {last} times");
+        assert_eq!(asked.load(Ordering::SeqCst), last + 1, "nothing is asked after the end");
+    }
+    assert_eq!(whole.values, top(&*data, 6).unwrap().values);
     assert!(whole.slack < 1e-9 * data.facts().norm2);
+}
+
+/// Lets so many iterations pass and so many questions, and then wants to stop; keeps what is saved then.
+struct Sudden {
+    iterations: usize,
+    questions: Arc<AtomicUsize>,
+    after: usize,
+    saved: Option<Vec<u8>>,
+}
+
+impl Sudden {
+    fn stops(&self) -> bool {
+        self.iterations == 0 && self.questions.load(Ordering::SeqCst) > self.after
+    }
+}
+
+impl Observer for Sudden {
+    fn iteration(&mut self, _event: &Event) -> Go {
+        self.iterations = self.iterations.saturating_sub(1);
+        if self.iterations == 0 {
+            // Questions count from here.
+            self.questions.fetch_max(1, Ordering::SeqCst);
+        }
+        if self.stops() { Go::Stop } else { Go::On }
+    }
+    fn stop_asked(&self) -> Option<StopAsked> {
+        let (questions, after) = (self.questions.clone(), self.after);
+        Some(Arc::new(move || {
+            let counts = questions.load(Ordering::SeqCst) > 0;
+            counts && questions.fetch_add(1, Ordering::SeqCst) >= after
+        }))
+    }
+    fn wants_to_save(&mut self) -> bool {
+        self.stops()
+    }
+    fn save(&mut self, checkpoint: &[u8]) -> orthant::Result<()> {
+        self.saved = Some(checkpoint.to_vec());
+        Ok(())
+    }
+}
+
+#[test]
+fn an_iteration_that_is_given_up_leaves_what_was_before_it() {
+    let data = wide();
+    let job = Job { seed: 2, ..Job::new("onp-mf", 6).unwrap() };
+    let whole = cluster(&*data, &job, &mut ()).unwrap();
+    // In the midst of a line search, at its first and later trials.
+    for (iterations, after) in [(1, 1), (5, 1), (5, 2), (12, 3)] {
+        let questions = Arc::new(AtomicUsize::new(0));
+        let mut observer = Sudden { iterations, questions, after, saved: None };
+        let outcome = cluster(&*data, &job, &mut observer).unwrap();
+        assert_eq!(outcome.stop(), Stop::Cancelled);
+        let reached = outcome.best().iterations();
+        assert!(reached >= iterations && reached < whole.best().iterations(), "{reached}");
+        let saved = Checkpoint::from_bytes(&observer.saved.expect("it was saved on its way out")).unwrap();
+        let resumed = resume(&*data, &job, saved, &mut ()).unwrap();
+        assert_eq!(resumed.solution, whole.solution, "after {iterations} iterations and {after} questions");
+        assert_eq!(resumed.best().iterations(), whole.best().iterations());
+    }
+}
+
+#[test]
+fn work_that_is_resumed_and_stopped_at_once_has_what_was_saved() {
+    let data = wide();
+    for name in ["onp-mf", "best", "o-pnmf"] {
+        let job = Job { seed: 2, start: Some(Start::Svd), ..Job::new(name, 6).unwrap() };
+        let questions = Arc::new(AtomicUsize::new(0));
+        let mut observer = Sudden { iterations: 12, questions, after: 0, saved: None };
+        let stopped = cluster(&*data, &job, &mut observer).unwrap();
+        let saved = Checkpoint::from_bytes(&observer.saved.unwrap()).unwrap();
+        let outcome = resume(&*data, &job, saved, &mut Impatient::default()).unwrap();
+        let (again, before) = (outcome.best().iterations(), stopped.best().iterations());
+        assert!(again >= before, "{name}: {again} iterations after {before}");
+    }
 }
 
 #[test]

@@ -155,8 +155,11 @@ impl State for ChState<'_> {
     }
 
     fn conclude(&mut self, _run: usize) -> Result<Conclusion> {
-        let size = |i| self.u.column(i).iter().sum::<f64>();
-        let factors = self.factors.iter().enumerate().map(|(i, factor)| factor * size(i)).collect();
+        let mut sizes = vec![0.0; self.u.cols];
+        for row in self.u.data.chunks_exact(self.u.cols) {
+            sizes.iter_mut().zip(row).for_each(|(size, x)| *size += x);
+        }
+        let factors = self.factors.iter().zip(sizes).map(|(factor, size)| factor * size).collect();
         conclude(self.problem, &mut *self.slots, factors)
     }
 

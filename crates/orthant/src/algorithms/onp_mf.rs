@@ -20,7 +20,7 @@
 
 use super::parameters::{declare, real, whole};
 use super::{Algorithm, ONMF};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::passes::{Accept, Products, Step, Trial};
 use crate::matrix::{Mat, Slot, Slots};
 use crate::prepare::Problem;
@@ -146,8 +146,9 @@ fn inverse_root_minus_identity(x: &Mat) -> Mat {
     Mat::from_fn(e.rows, e.cols, |i, j| 0.5 * (e[(i, j)] + e[(j, i)]))
 }
 
-impl State for OnpState<'_> {
-    fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
+impl OnpState<'_> {
+    /// One iteration. Where it is given up, V is what it was before.
+    fn iterate(&mut self) -> Result<Progress> {
         self.t += 1;
         if self.t.is_multiple_of(RECOMPUTE) {
             if let Some(pending) = self.pending.take() {
@@ -185,6 +186,7 @@ impl State for OnpState<'_> {
             let known = tried.iter().position(|(length, _)| *length == beta);
             let at = known.unwrap_or(tried.len());
             if known.is_none() {
+                self.problem.go_on()?;
                 let lengths = std::iter::once(beta).chain(next.into_iter().filter(|_| together));
                 let (e, trials): (Vec<Mat>, _) = lengths
                     .map(|beta| {
@@ -251,7 +253,18 @@ impl State for OnpState<'_> {
             self.pending = Some(Accept { beta: 0.0, root: Mat::identity(self.problem.k), alpha });
         }
         let residual = (self.negative2 / self.problem.k as f64).sqrt();
-        Ok(vec![Progress { objective, residual, converged: residual <= self.parameters.tolerance }])
+        Ok(Progress { objective, residual, converged: residual <= self.parameters.tolerance })
+    }
+}
+
+impl State for OnpState<'_> {
+    fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
+        let (t, rho) = (self.t, self.rho);
+        let progress = self.iterate();
+        if matches!(progress, Err(Error::Stopped(_))) {
+            (self.t, self.rho) = (t, rho);
+        }
+        Ok(vec![progress?])
     }
 
     fn conclude(&mut self, _run: usize) -> Result<Conclusion> {

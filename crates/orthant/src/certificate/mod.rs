@@ -166,13 +166,13 @@ pub struct Certificate {
     pub lower_bound: f64,
     /// Where that comes from.
     pub bound: Bound,
-    /// What the solution explains of what the best rank-k factors explain.
+    /// What the solution explains of what the best rank-k factors explain; of all that there is, where that is not known.
     pub energy_share: f64,
     /// `‖VVᵀ − I‖`, largest entry.
     pub orthogonality_residual: f64,
     /// The smallest entry of U and V, relative to the largest of each: negative if infeasible.
     pub smallest_entry: f64,
-    /// The k largest singular values of M, in the data's own units.
+    /// The k largest singular values of M, in the data's own units; none where the work was stopped before.
     pub singular_values: Vec<f64>,
 }
 
@@ -203,10 +203,14 @@ pub fn certify(
     observer: &mut dyn Observer,
 ) -> Result<Certificate> {
     let facts = problem.facts();
-    let top = problem.singular()?;
-    let singular = &top.values;
-    // What the iteration may have missed counts against us.
-    let best: f64 = singular.iter().map(|s| s * s).sum::<f64>() + top.slack;
+    let (singular, best) = match problem.singular() {
+        // No factors explain more than there is.
+        Err(Error::Stopped(_)) => (&[][..], facts.norm2),
+        // What the iteration may have missed counts against us.
+        known => {
+            known.map(|top| (&top.values[..], top.values.iter().map(|s| s * s).sum::<f64>() + top.slack))?
+        }
+    };
     let share = |x: f64| if facts.norm2 > 0.0 { x / facts.norm2 } else { 0.0 };
     let relative_error = share(left.total()).sqrt();
     let allowance = rounding(problem) + singular_rounding(problem);

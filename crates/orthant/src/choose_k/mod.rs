@@ -160,24 +160,28 @@ pub fn choose_k(data: &dyn Data, ask: &ChooseK, observer: &mut dyn Observer) -> 
     let asked = observer.stop_asked();
     let is_to_stop = || asked.as_ref().is_some_and(|asked| asked());
     let norm2 = part.facts().norm2;
-    let singular = top_until(&*part, (widest + 1).min(points.len()), &is_to_stop)?;
-    // Cut short, they may lack anything.
-    let unbounded = is_to_stop();
-    let energies: Vec<f64> = singular.values.iter().map(|s| s * s / norm2).collect();
+    // Where that is cut short nothing is bounded.
+    let singular = match top_until(&*part, (widest + 1).min(points.len()), &is_to_stop) {
+        Err(Error::Stopped(_)) => None,
+        known => Some(known?),
+    };
+    let energies: Vec<f64> =
+        singular.iter().flat_map(|known| known.values.iter().map(|s| s * s / norm2)).collect();
     // What one cluster leaves is known without a search.
     let one = energies.first().map(|e| (1.0 - e).max(0.0)).filter(|_| ask.least == 2);
     let seen = Seen::new(&*part, widest, ask.seed)?;
     let mut levels: Vec<KResult> = vec![];
     for solution in &found {
         let k = solution.sizes.len();
-        let best: f64 = energies.iter().take(k).sum::<f64>() + singular.slack / norm2;
+        let best =
+            singular.as_ref().map_or(1.0, |known| energies.iter().take(k).sum::<f64>() + known.slack / norm2);
         let error2 = (1.0 - solution.energy.iter().sum::<f64>()).max(0.0);
         let before = levels.last().map(|last| last.relative_error.powi(2)).or(one);
         let numbers: Vec<usize> = solution.labels.iter().map(|&l| l.max(0) as usize).collect();
         levels.push(KResult {
             k,
             relative_error: error2.sqrt(),
-            lower_bound: if unbounded { 0.0 } else { (1.0 - best).max(0.0).sqrt().min(error2.sqrt()) },
+            lower_bound: (1.0 - best).max(0.0).sqrt().min(error2.sqrt()),
             gain: before.map(|before| before - error2),
             agreements: vec![],
             consensus: None,

@@ -89,6 +89,8 @@ pub struct Findings {
     pub places: Vec<Place>,
     /// Share of every feature in the profile of each cluster (see [`Marker`]), features × k.
     pub profiles: Mat,
+    /// Cosines of the clusters' directions, k × k.
+    pub cosines: Mat,
     /// What a scene looks like, where the points are its pixels.
     pub scene: Option<Scene>,
     /// Entries of the typical points, where they are wanted.
@@ -107,19 +109,17 @@ impl Findings {
         let shown = solution.sizes.len().min(SHOWN_CLUSTERS);
         let sums = profiles(data, &solution.labels, solution.sizes.len())?;
         let totals = totals(&sums);
-        let mut clusters = vec![];
-        for i in 0..shown {
-            clusters.push(Cluster {
-                top: top(&solution.directions, i),
-                markers: markers(&sums, &totals, i),
-                typical: typical(data, solution, i)?,
-            });
-        }
-        let shown = places::sample(solution);
+        let on_map = places::sample(solution);
         let mut slots = data.slots()?;
         slots.set_labels(0, &solution.labels)?;
-        let stood = slots.tell(&Standings::new(&solution.directions, 0, shown.clone()))?;
-        let (corners, places) = places::places(&shown, &stood, solution);
+        let stood = slots.tell(&Standings::new(&solution.directions, 0, on_map.clone()))?;
+        let (corners, places) = places::places(&on_map, &stood, solution);
+        let cluster = |i: usize| Cluster {
+            top: top(&solution.directions, i),
+            markers: markers(&sums, &totals, i),
+            typical: typical(&stood.points, solution, i),
+        };
+        let clusters = (0..shown).map(cluster).collect();
         Ok(Findings {
             shape: data.shape(),
             facts: data.facts().clone(),
@@ -129,6 +129,7 @@ impl Findings {
             places,
             standings: stood.points,
             profiles: shares(sums, &totals),
+            cosines: solution.directions.gram(),
             scene: None,
             points: HashMap::new(),
         })
@@ -220,27 +221,11 @@ fn markers(profiles: &Mat, totals: &[f64], i: usize) -> Vec<Marker> {
 }
 
 /// Of a cluster's strongest points those that are nearest to its direction.
-fn typical(data: &dyn Data, solution: &Solution, i: usize) -> Result<Vec<(usize, f64)>> {
+fn typical(standings: &[Standing], solution: &Solution, i: usize) -> Vec<(usize, f64)> {
     let members = solution.labels.iter().zip(&solution.v).enumerate();
     let members = members.filter(|(_, (label, _))| **label == i as i32).map(|(j, (_, v))| (j, *v));
     let strongest = largest(members, STRONGEST);
-    let mut cosines = vec![];
-    // A few at a time: points are gathered whole, however sparse they are.
-    for some in strongest.chunks(16) {
-        let points = data.gather(&some.iter().map(|x| x.0).collect::<Vec<_>>())?;
-        let mut sums = vec![(0.0, 0.0); some.len()];
-        for f in 0..points.rows {
-            let direction = solution.directions[(f, i)];
-            for ((dot, norm2), x) in sums.iter_mut().zip(points.row(f)) {
-                *dot += x * direction;
-                *norm2 += x * x;
-            }
-        }
-        for (&(j, _), (dot, norm2)) in some.iter().zip(sums) {
-            cosines.push((j, if norm2 > 0.0 { (dot / norm2.sqrt()).min(1.0) } else { 0.0 }));
-        }
-    }
-    Ok(largest(cosines.into_iter(), TYPICAL))
+    largest(strongest.into_iter().map(|(j, _)| (j, standings[j].cosine())), TYPICAL)
 }
 
 /// Every column divided by its sum.

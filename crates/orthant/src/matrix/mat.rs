@@ -117,7 +117,16 @@ impl Mat {
 
     /// `Aᵀ`.
     pub fn transpose(&self) -> Mat {
-        Mat::from_fn(self.cols, self.rows, |i, j| self[(j, i)])
+        // Rows by the dozen: one entry of each at a time would fetch a line of the cache for every number.
+        const ROWS: usize = 16;
+        let mut turned = Mat::zeros(self.cols, self.rows);
+        for (from, rows) in self.data.chunks(ROWS * self.cols.max(1)).enumerate() {
+            for i in 0..self.cols {
+                let to = &mut turned.data[i * self.rows + from * ROWS..];
+                to.iter_mut().zip(rows.chunks_exact(self.cols)).for_each(|(to, row)| *to = row[i]);
+            }
+        }
+        turned
     }
 
     /// `A·B`, for tall A.
@@ -157,6 +166,19 @@ impl Mat {
         let mut product = Mat::zeros(self.cols, b.cols);
         run(tall::Gram { a: &self.data, k: self.cols, b: &b.data, l: b.cols, gram: &mut product.data });
         product
+    }
+
+    /// `AᵀA`, for tall A: in blocks of rows that stay in the cache.
+    pub fn gram(&self) -> Mat {
+        const ROWS: usize = 1024;
+        let k = self.cols;
+        let of_rows = |a: &[f64]| {
+            let mut gram = Mat::zeros(k, k);
+            run(tall::Gram { a, k, b: a, l: k, gram: &mut gram.data });
+            gram
+        };
+        let parts: Vec<Mat> = self.data.par_chunks(ROWS * k.max(1)).map(of_rows).collect();
+        parts.into_iter().reduce(|sum, part| sum.plus(1.0, &part)).unwrap_or_else(|| Mat::zeros(k, k))
     }
 
     /// `⟨A, B⟩`, the sum of the products of their entries.

@@ -12,8 +12,7 @@ const BETWEEN: f64 = 0.1;
 /// The share of points that lie between two clusters. Margins are measured by that of the cluster's own direction: where
 /// directions are alike, as those of spectra are, all margins are small.
 pub(super) fn between(report: &Report) -> Option<f64> {
-    let directions = &report.outcome.solution.directions;
-    let cosines = directions.transpose_times(directions);
+    let cosines = &report.findings.cosines;
     let (mut known, mut between) = (0usize, 0usize);
     for (label, of) in report.labels().iter().zip(&report.findings.standings) {
         let (Ok(own), Some(second)) = (usize::try_from(*label), of.second()) else { continue };

@@ -17,6 +17,8 @@ use crate::matrix::passes::{FillRandom, Normal, Products, Scores, Transform};
 use crate::matrix::{Data, Format, Mat, Slots};
 use crate::random::uniform;
 
+use super::locally_optimal::Stopping;
+
 /// The k largest singular values (of the scaled data, weights included) and left singular vectors.
 #[derive(Debug, Clone)]
 pub struct Singular {
@@ -134,11 +136,12 @@ impl Basis {
     }
 
     /// Makes columns orthonormal and orthogonal to these, dropping what depends on them.
-    fn complement(&self, columns: &Mat) -> Mat {
+    fn complement(&self, columns: &Mat, is_to_stop: Stopping) -> Result<Mat> {
         // So many that are made orthogonal one by one, and then to all others at once.
         const FEW: usize = 16;
         let mut new = Basis(vec![]);
         for from in (0..columns.cols).step_by(FEW) {
+            go_on(is_to_stop)?;
             let mut block = columns.columns(from..(from + FEW).min(columns.cols));
             // Twice: the second round removes what rounding left in the first, and made large where little was left.
             for _ in 0..2 {
@@ -154,7 +157,7 @@ impl Basis {
             }
             new.0.push(block);
         }
-        Mat::beside(&new.0.iter().collect::<Vec<_>>())
+        Ok(Mat::beside(&new.0.iter().collect::<Vec<_>>()))
     }
 }
 
@@ -170,13 +173,19 @@ fn extended(before: Mat, basis: &Basis, images: &Basis) -> Mat {
     })
 }
 
+/// Gives up what is under way when it is to stop.
+fn go_on(is_to_stop: Stopping) -> Result<()> {
+    if is_to_stop() { Err(Error::Stopped("the singular values were known")) } else { Ok(()) }
+}
+
 /// The k largest singular values of M with their left vectors.
 pub fn top(data: &dyn Data, k: usize) -> Result<Singular> {
     top_until(data, k, &|| false)
 }
 
-/// The same, or as near to it as the work has come when it is to stop.
-pub fn top_until(data: &dyn Data, k: usize, is_to_stop: &dyn Fn() -> bool) -> Result<Singular> {
+/// The same, unless it is to stop before: then [`Error::Stopped`]. Values that have not converged bound nothing.
+pub fn top_until(data: &dyn Data, k: usize, is_to_stop: Stopping) -> Result<Singular> {
+    go_on(is_to_stop)?;
     let mut slots = data.slots()?;
     let shape = data.shape();
     let m = shape.features;
@@ -198,7 +207,7 @@ pub fn top_until(data: &dyn Data, k: usize, is_to_stop: &dyn Fn() -> bool) -> Re
         // Two more than wanted, so that the last wanted vector converges too.
         let block: Columns =
             (0..wanted + 2).map(|_| (0..m).map(|_| uniform(&mut random) - 0.3).collect()).collect();
-        Basis(vec![]).complement(&to_mat(&block, m))
+        Basis(vec![]).complement(&to_mat(&block, m), is_to_stop)?
     };
     // A·Q for A = MMᵀ, block by block with the basis.
     let mut images = Basis(vec![slots.sweep(&Normal::new(first.clone()))?.1]);
@@ -206,33 +215,34 @@ pub fn top_until(data: &dyn Data, k: usize, is_to_stop: &dyn Fn() -> bool) -> Re
 
     let mut projected = Mat::zeros(0, 0);
     for step in 0.. {
+        go_on(is_to_stop)?;
         // Rayleigh–Ritz on the whole basis.
         let size = basis.columns();
         projected = extended(projected, &basis, &images);
+        go_on(is_to_stop)?;
         let (values, vectors) = projected.symmetric_eigen();
         let count = wanted.min(size);
         let best = vectors.columns(0..count);
+        go_on(is_to_stop)?;
         let ritz = basis.combined(&best);
         let mut known = ritz.clone();
         known.scale_columns(&values[..count]);
         let residuals = images.combined(&best).plus(-1.0, &known);
         let largest = values[0].max(0.0);
         let norms: Vec<f64> = residuals.column_norms2().iter().map(|norm2| norm2.sqrt()).collect();
-        let mut slack: f64 = norms.iter().sum();
+        let slack: f64 = norms.iter().sum();
         // ‖Mv − σu‖ = ‖MMᵀu − σ²u‖/σ is to be at most a share of σ₁.
         let short = |j: &usize| {
             norms[*j] > accurate * (largest * values[*j].max(0.0)).sqrt() && norms[*j] > rounding * largest
         };
         let short: Vec<usize> = (0..count).filter(short).collect();
-        let mut done = whole || short.is_empty() || step == MOST_STEPS;
-        if !done && is_to_stop() {
-            // Larger values may not have been met at all: only that they are part of ‖M‖ is sure.
-            slack = (data.facts().norm2 - values[..count].iter().sum::<f64>()).max(slack);
-            done = true;
-        }
+        let done = whole || short.is_empty() || step == MOST_STEPS;
         let extension = match done {
             true => Mat::zeros(m, 0),
-            false => basis.complement(&Mat::from_fn(m, short.len(), |f, j| residuals[(f, short[j])])),
+            false => {
+                let short = Mat::from_fn(m, short.len(), |f, j| residuals[(f, short[j])]);
+                basis.complement(&short, is_to_stop)?
+            }
         };
         if extension.cols == 0 {
             let zero = 1e-15 * largest;
@@ -259,8 +269,14 @@ pub fn top_until(data: &dyn Data, k: usize, is_to_stop: &dyn Fn() -> bool) -> Re
 }
 
 /// Right singular vectors into V: k orthonormal rows, with their singular values and left
-/// vectors refined to match. Beyond the rank, V is completed by a fixed random block.
-pub fn right_vectors(slots: &mut dyn Slots, singular: &Singular, k: usize) -> Result<Singular> {
+/// vectors refined to match. Beyond the rank, V is completed by a fixed random block. [`Error::Stopped`] where it is to
+/// stop before.
+pub fn right_vectors(
+    slots: &mut dyn Slots,
+    singular: &Singular,
+    k: usize,
+    is_to_stop: Stopping,
+) -> Result<Singular> {
     let largest = singular.values.first().copied().unwrap_or(0.0);
     // Below this the quotient Mᵀu/σ is mostly rounding.
     let rank = singular.values.iter().take(k).take_while(|&&s| s > 1e-7 * largest).count();
@@ -273,12 +289,15 @@ pub fn right_vectors(slots: &mut dyn Slots, singular: &Singular, k: usize) -> Re
     }
     // Gram–Schmidt by Cholesky factors of VVᵀ, twice: random rows give way to singular vectors.
     for _ in 0..3 {
+        go_on(is_to_stop)?;
         let vvt = slots.tell(&Products { k })?;
         slots.tell(&Transform { a: inverse_cholesky(&vvt) })?;
     }
+    go_on(is_to_stop)?;
     // B = MVᵀ = Q·R and R = U Σ Wᵀ make M·(WᵀV)ᵀ = (QU)Σ to rounding; not through BᵀB, which would
     // leave singular values below √ε·σ₁ to chance.
     let mvt = slots.sweep(&Products { k })?.1;
+    go_on(is_to_stop)?;
     let qr = DMatrix::from_row_slice(mvt.rows, k, &mvt.data).qr();
     // Without a limit, entries that are not finite would keep it busy for ever.
     let finite = mvt.data.iter().all(|x| x.is_finite());
@@ -298,6 +317,7 @@ pub fn right_vectors(slots: &mut dyn Slots, singular: &Singular, k: usize) -> Re
         let rest = orthonormalize(&to_columns(&w.transpose()), to_columns(&Mat::identity(k)));
         w = Mat::beside(&[&w.transpose(), &to_mat(&rest, k)]).transpose();
     }
+    go_on(is_to_stop)?;
     slots.tell(&Transform { a: w })?;
     let q = qr.q() * small;
     let left = Mat::from_fn(mvt.rows, k, |f, i| if i < rows { q[(f, order[i])] } else { 0.0 });

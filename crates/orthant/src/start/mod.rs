@@ -154,6 +154,7 @@ pub fn centroids(
 pub fn v(start: &Start, problem: &Problem, slots: &mut dyn Slots, stream: Stream) -> Result<Option<Mat>> {
     let k = problem.k;
     match start {
+        Start::Svd | Start::Nndsvd if problem.is_restoring() => v(&Start::Random, problem, slots, stream),
         Start::Random => {
             slots.tell(&FillRandom { rows: 0..k, k, seed: stream.seed, stream: stream.run })?;
             Ok(None)

@@ -8,7 +8,7 @@ use crate::singular::{Singular, right_vectors};
 
 /// Singular vectors into V, each with the sign that makes its positive part the larger one.
 pub(super) fn signed(problem: &Problem, slots: &mut dyn Slots) -> Result<Singular> {
-    let mut singular = right_vectors(slots, problem.singular()?, problem.k)?;
+    let mut singular = right_vectors(slots, problem.singular()?, problem.k, &|| problem.stop_is_asked())?;
     let k = problem.k;
     let parts = slots.tell(&Signs { k })?.0;
     let signs: Vec<f64> = (0..k).map(|i| if parts[k + i] > parts[i] { -1.0 } else { 1.0 }).collect();

@@ -109,7 +109,8 @@ impl<'a> AtScale<'a> {
     fn solve_sample(&self) -> Result<(Mat, f64)> {
         let points = self.sample();
         let sample = self.problem.data.select(&points)?;
-        let problem = Problem::new(&*sample, self.problem.k, self.task.method.needs())?;
+        let problem =
+            Problem::new(&*sample, self.problem.k, self.task.method.needs())?.asking_as(self.problem);
         let start = match &self.start {
             Start::Labels(labels) => {
                 Start::Labels(points.iter().map(|&j| labels[j]).collect::<Vec<_>>().into())
@@ -118,8 +119,11 @@ impl<'a> AtScale<'a> {
         };
         let mut state = self.task.begin(&problem, &start, self.stream)?;
         for _ in 0..self.task.most_iterations {
-            let ended = state.step(&[0])?.iter().all(|progress| progress.converged);
-            if ended || self.problem.is_to_end() {
+            let ended = match state.step(&[0]) {
+                Err(Error::Stopped(_)) => true,
+                steps => steps?.iter().all(|progress| progress.converged),
+            };
+            if self.problem.is_to_end() || ended {
                 break;
             }
         }
@@ -167,8 +171,8 @@ impl<'a> AtScale<'a> {
 impl State for AtScale<'_> {
     fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
         if self.stage == 0 {
-            self.mark();
             let (directions, objective) = self.solve_sample()?;
+            self.mark();
             let mark = self.marks.last_mut().expect("just made");
             (mark.iterations, mark.objective) = (1, objective);
             self.directions = Some(directions);

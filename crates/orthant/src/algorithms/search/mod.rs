@@ -24,7 +24,7 @@ use rand_chacha::ChaCha8Rng;
 use super::improve::{Moves, Swaps};
 use super::lloyd::{Lloyd, Model};
 use super::{Algorithm, Declared, Method};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::{Mat, Rule, threads};
 use crate::prepare::Problem;
 use crate::random::uniform;
@@ -370,11 +370,31 @@ impl<'a> Searching<'a> {
         }
     }
 
+    /// The run of a stage that has come furthest.
+    fn furthest(&self, part: &Part) -> Option<usize> {
+        let value = |run: &usize| if self.model.most() { part.reached[*run] } else { -part.reached[*run] };
+        let kept = (0..part.reached.len()).filter(|run| !part.dropped.contains(run));
+        kept.filter(|run| !part.reached[*run].is_nan()).max_by(|a, b| value(a).total_cmp(&value(b)))
+    }
+
+    /// Whether a stage under way may have come further than all before it.
+    fn is_ahead(&self, part: &Part) -> bool {
+        let (Some(best), Some(run)) = (self.found.first(), self.furthest(part)) else {
+            return self.found.is_empty();
+        };
+        let (reached, before) = (part.reached[run], self.objective(best.value));
+        if self.model.most() { reached > before } else { reached < before }
+    }
+
     /// What the runs of a stage have reached, into the list of partitions.
     fn take(&mut self, part: &mut Part<'a>) -> Result<()> {
         let step = self.plan[self.position];
         let runs = step.runs();
-        let ended: Vec<usize> = (0..runs).filter(|run| !part.dropped.contains(run)).collect();
+        let mut ended: Vec<usize> = (0..runs).filter(|run| !part.dropped.contains(run)).collect();
+        if ended.len() > 1 && self.problem.is_to_stop() {
+            // Who stops the work waits for it: the others are not worth their conclusions.
+            ended = self.furthest(part).or(ended.first().copied()).into_iter().collect();
+        }
         let conclusions = ended.iter().map(|&run| part.state.conclude(run)).collect::<Result<Vec<_>>>()?;
         let reached: Vec<f64> = ended.iter().map(|&run| part.reached[run]).collect();
         let worth = self.worth(&conclusions, &reached)?;
@@ -427,6 +447,7 @@ impl State for Searching<'_> {
                 while self.is_needless(self.plan[self.position]) {
                     self.position += 1;
                 }
+                let opened = self.open()?;
                 let (stage, planned) = (self.position, self.plan.len());
                 let name = self.plan[self.position].name(self.task.called);
                 // Generations of children are one stage.
@@ -436,10 +457,17 @@ impl State for Searching<'_> {
                     }
                     _ => self.marks.push(Mark { stage, planned, name, iterations: 0, objective: f64::NAN }),
                 }
-                self.open()?
+                opened
             }
         };
-        let steps = part.state.step(&part.active)?;
+        let steps = match part.state.step(&part.active) {
+            // Given up: what the stage has reached so far is still there.
+            Err(stopped @ Error::Stopped(_)) => {
+                self.part = Some(part);
+                return Err(stopped);
+            }
+            steps => steps?,
+        };
         part.iteration += 1;
         let mark = self.marks.last_mut().expect("every stage has made its mark");
         mark.iterations += 1;
@@ -481,11 +509,13 @@ impl State for Searching<'_> {
     }
 
     fn conclude(&mut self, _run: usize) -> Result<Conclusion> {
-        // Stopped in the middle of a stage: what that has reached counts too.
-        if let Some(mut part) = self.part.take() {
+        // Stopped in the middle of a stage: what that has reached counts too, if it is the best.
+        if let Some(mut part) = self.part.take()
+            && self.is_ahead(&part)
+        {
             self.take(&mut part)?;
         }
-        let best = &self.found[0];
+        let best = self.found.first().ok_or(Error::Stopped("a partition was found"))?;
         Ok(Conclusion {
             labels: best.labels.clone(),
             directions: best.directions.clone(),

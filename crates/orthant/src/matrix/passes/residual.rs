@@ -52,9 +52,15 @@ impl Left {
 
     /// The point of which most is left, among those that are in a cluster with others.
     pub fn worst(&self) -> Option<usize> {
+        self.worst_of_each(1).first().copied()
+    }
+
+    /// The same of several clusters, no two of one: at most so many, the worst first.
+    pub fn worst_of_each(&self, most: usize) -> Vec<usize> {
         let others = self.worst.iter().zip(&self.sizes).filter(|(_, size)| **size > 1);
-        let candidates = others.filter_map(|(worst, _)| *worst);
-        candidates.fold(None, later_if_more).map(|(point, _)| point)
+        let mut candidates: Vec<(usize, f64)> = others.filter_map(|(worst, _)| *worst).collect();
+        candidates.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        candidates.into_iter().take(most).map(|(point, _)| point).collect()
     }
 }
 

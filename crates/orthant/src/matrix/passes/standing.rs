@@ -51,6 +51,13 @@ impl Standing {
     pub fn misfit(&self) -> f32 {
         self.misfit
     }
+
+    /// The cosine with its own direction, 0 where it has none.
+    pub fn cosine(&self) -> f64 {
+        // What is left of a point and what is not are the sides of a right triangle.
+        let left = f64::from(self.misfit);
+        if left < 1.0 { (1.0 - left * left).sqrt() } else { 0.0 }
+    }
 }
 
 /// What [`Standings`] tells.
