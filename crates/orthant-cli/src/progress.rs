@@ -1,12 +1,12 @@
 //! Progress of runs: what an observer tells goes to the bar, and Ctrl-C to the loop.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use orthant::certificate::CERTIFICATE;
 use orthant::matrix::rule::Measure;
-use orthant::read::write_whole;
+use orthant::read::Kept;
 use orthant::run::{Event, Go, Observer, StopAsked};
 
 use crate::bar::Bar;
@@ -26,47 +26,10 @@ pub struct Watch {
 
 /// Where and how often the work in progress is saved.
 struct Saving {
-    path: PathBuf,
+    to: Kept,
     every: Duration,
     last: Instant,
     failed: bool,
-    /// What stands there, if this run has put it there or goes on from it.
-    own: Option<Mark>,
-}
-
-/// What tells a file from one that another program has put in its place.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Mark {
-    length: u64,
-    modified: Option<SystemTime>,
-    number: u64,
-}
-
-impl Mark {
-    fn of(path: &Path) -> Option<Mark> {
-        let about = path.symlink_metadata().ok()?;
-        #[cfg(unix)]
-        let number = std::os::unix::fs::MetadataExt::ino(&about);
-        #[cfg(not(unix))]
-        let number = 0;
-        Some(Mark { length: about.len(), modified: about.modified().ok(), number })
-    }
-}
-
-impl Saving {
-    /// Whether nothing stands there that another program has put there.
-    fn is_ours(&self) -> bool {
-        Mark::of(&self.path).is_none_or(|mark| self.own == Some(mark))
-    }
-
-    fn save(&mut self, checkpoint: &[u8]) -> std::result::Result<(), String> {
-        if !self.is_ours() {
-            return Err(format!("{}: another program has written there", self.path.display()));
-        }
-        write_whole(&self.path, |out| out.write_all(checkpoint)).map_err(|error| error.to_string())?;
-        self.own = Mark::of(&self.path);
-        Ok(())
-    }
 }
 
 impl Watch {
@@ -83,14 +46,14 @@ impl Watch {
 
     /// Saves the work in progress now and then; what stands there may be replaced only if the work goes on from it.
     pub fn saving(&mut self, path: &Path, every: Duration, goes_on: bool) {
-        let own = Mark::of(path).filter(|_| goes_on);
-        self.saving = Some(Saving { path: path.into(), every, last: Instant::now(), failed: false, own });
+        let to = if goes_on { Kept::going_on(path) } else { Kept::new(path) };
+        self.saving = Some(Saving { to, every, last: Instant::now(), failed: false });
     }
 
-    /// Removes the checkpoint, when there is nothing left to go on from. If it stays, it does no harm.
+    /// Removes the checkpoint, when there is nothing left to go on from.
     pub fn saved_no_more(&mut self) {
-        if let Some(saving) = self.saving.take_if(|saving| saving.is_ours()) {
-            let _ = std::fs::remove_file(&saving.path);
+        if let Some(saving) = self.saving.take() {
+            saving.to.remove();
         }
     }
 
@@ -161,7 +124,7 @@ impl Observer for Watch {
         let Some(saving) = &mut self.saving else { return Ok(()) };
         saving.last = Instant::now();
         // A full disk is no reason to lose the work: it goes on, and the user knows.
-        if let Err(error) = saving.save(checkpoint)
+        if let Err(error) = saving.to.write(checkpoint)
             && !std::mem::replace(&mut saving.failed, true)
         {
             tell!("orthant: the checkpoint cannot be saved, the work goes on: {error}");

@@ -9,20 +9,23 @@ use orthant::checkpoint::Checkpoint;
 use orthant::matrix::passes::Assign;
 use orthant::matrix::{Rule, rule};
 use orthant::pipeline::resume;
+use orthant::read::Kept;
+use orthant::run::Stop;
 use orthant::start::Start;
-use orthant::{Error, Outcome, cluster};
+use orthant::{Error, Outcome, Place, cluster};
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 
 use crate::arrays::{Samples, factor, transposed};
 use crate::errors::raise;
 use crate::fitted::{Asked, Fitted};
-use crate::work::{Watch, detached};
+use crate::work::{Saving, Watch, detached};
 
-/// Clusters samples; also gives what ended the fit early, to be raised once the rest is stored.
+/// Clusters samples; also gives what ended the fit early, to be raised once the rest is stored, and why work under way
+/// could not be saved.
 #[pyfunction]
 #[pyo3(signature = (x, asked, *, start=None, labels=None, centroids=None, weights=None, threads=1, watch=None,
-    interval=0.0, checkpoint=None, checkpoint_every=30.0))]
+    interval=0.0, checkpoint=None, checkpoint_every=30.0, goes_on=true))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn fit<'py>(
     py: Python<'py>,
@@ -37,7 +40,8 @@ pub(crate) fn fit<'py>(
     interval: f64,
     checkpoint: Option<PathBuf>,
     checkpoint_every: f64,
-) -> PyResult<(Fitted, Option<Py<PyBaseException>>)> {
+    goes_on: bool,
+) -> PyResult<(Fitted, Option<Py<PyBaseException>>, Option<String>)> {
     let start = match (labels, centroids, start) {
         (Some(labels), _, _) => Some(Start::Labels(Arc::new(labels.as_array().to_vec()))),
         (None, Some(centroids), _) => Some(Start::Centroids(Arc::new(factor(&centroids)))),
@@ -48,28 +52,46 @@ pub(crate) fn fit<'py>(
     let weights = weights.map(|w| w.as_array().to_vec());
     let view = x.view()?;
     let watch = Watch { call: watch, interval: Duration::from_secs_f64(interval.max(0.0)) };
+    let every = Duration::from_secs_f64(checkpoint_every.max(0.0));
+    // Looked at before anything else: what appears there from now on is another program's.
+    let (to, saved) =
+        match checkpoint.as_deref().map(|path| kept(path, goes_on)).transpose().map_err(raise)? {
+            Some((to, saved)) => (Some(to), saved),
+            None => (None, None),
+        };
     let done = detached(py, threads, watch, |watcher| {
         let data = view.open(weights, job.method.signed)?;
-        let saved = checkpoint.as_deref().map(saved).transpose()?.flatten();
-        let every = Duration::from_secs_f64(checkpoint_every.max(0.0));
-        watcher.saving = checkpoint.map(|path| (path, every, Instant::now()));
+        watcher.saving = to.map(|to| Saving { to, every, last: Instant::now(), failed: None });
         let outcome = match saved {
             Some(saved) => resume(&*data, &job, saved, watcher)?,
             None => cluster(&*data, &job, watcher)?,
         };
         check_finite(&outcome)?;
         let facts = data.facts();
-        Ok((outcome, facts.scale, facts.norm2.sqrt() / facts.scale))
+        Ok((outcome, facts.scale, facts.norm2.sqrt() / facts.scale, watcher.saving.take()))
     })?;
-    let (outcome, scale, norm) = done.result;
-    Ok((Fitted { job, outcome, scale, norm }, done.exception.map(|e| e.into_value(py))))
+    let (outcome, scale, norm, saving) = done.result;
+    let unsaved = saving.and_then(|saving| {
+        if done.exception.is_none() && outcome.stop() != Stop::Cancelled {
+            saving.to.remove();
+        }
+        saving.failed
+    });
+    Ok((Fitted { job, outcome, scale, norm }, done.exception.map(|e| e.into_value(py)), unsaved))
 }
 
-/// Work under way from a file, if there is one.
-fn saved(path: &Path) -> orthant::Result<Option<Checkpoint>> {
+/// The file of work under way, and what it holds, if it is there and to be gone on from.
+fn kept(path: &Path, goes_on: bool) -> orthant::Result<(Kept, Option<Checkpoint>)> {
+    let to = Kept::going_on(path);
     match std::fs::read(path) {
-        Ok(bytes) => Checkpoint::from_bytes(&bytes).map(Some),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Ok(bytes) if goes_on => Ok((to, Some(Checkpoint::from_bytes(&bytes)?))),
+        Ok(bytes) if Checkpoint::is_one(&bytes) => Ok((to, None)),
+        Ok(_) => Err(Error::File {
+            path: path.into(),
+            place: Place::Whole,
+            problem: "is no checkpoint, and is not replaced: name another file".into(),
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok((Kept::new(path), None)),
         Err(source) => Err(Error::Io { path: path.into(), source }),
     }
 }

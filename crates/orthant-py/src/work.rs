@@ -5,14 +5,13 @@
 //! several calls at once do not wait for one another.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use orthant::certificate::CERTIFICATE;
-use orthant::read::write_whole;
+use orthant::read::Kept;
 use orthant::run::{Event, Go, Observer, StopAsked};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -37,8 +36,16 @@ pub(crate) struct Watcher {
     /// Least time between two events; `None`: nobody wants any.
     interval: Option<Duration>,
     last: Option<Instant>,
-    /// Where work under way is saved, how often, and when it last was.
-    pub(crate) saving: Option<(PathBuf, Duration, Instant)>,
+    pub(crate) saving: Option<Saving>,
+}
+
+/// Where work under way is saved.
+pub(crate) struct Saving {
+    pub(crate) to: Kept,
+    pub(crate) every: Duration,
+    pub(crate) last: Instant,
+    /// Why that failed, the first time: no reason to lose the work.
+    pub(crate) failed: Option<String>,
 }
 
 impl Observer for Watcher {
@@ -49,13 +56,15 @@ impl Observer for Watcher {
 
     fn wants_to_save(&mut self) -> bool {
         let stopping = self.stop.load(Ordering::Relaxed);
-        self.saving.as_ref().is_some_and(|(_, every, last)| stopping || last.elapsed() >= *every)
+        self.saving.as_ref().is_some_and(|saving| stopping || saving.last.elapsed() >= saving.every)
     }
 
     fn save(&mut self, checkpoint: &[u8]) -> orthant::Result<()> {
-        if let Some((path, _, last)) = &mut self.saving {
-            write_whole(path, |out| out.write_all(checkpoint))?;
-            *last = Instant::now();
+        if let Some(saving) = &mut self.saving {
+            if let Err(error) = saving.to.write(checkpoint) {
+                saving.failed.get_or_insert(error.to_string());
+            }
+            saving.last = Instant::now();
         }
         Ok(())
     }

@@ -120,6 +120,34 @@ def test_resume_false_begins_anew_and_other_work_is_refused(X, tmp_path):
     assert seen[0] == 1
 
 
+def test_what_another_program_puts_in_the_place_of_a_checkpoint_stays(X, tmp_path):
+    path, other = tmp_path / "work.orthant", tmp_path / "other"
+
+    def meddle(info):
+        if info["n_iter"] == 5:
+            other.write_bytes(b"of another program")
+            os.replace(other, path)
+
+    parameters = {"method": "onp-mf", "max_iter": 30}
+    whole = ONMF(4, **parameters).fit(X)
+    with pytest.warns(RuntimeWarning, match="could not be saved.*another program has written there"):
+        model = ONMF(4, callback=meddle, **parameters).fit(X, checkpoint=path, checkpoint_every=0)
+    assert path.read_bytes() == b"of another program"
+    assert_array_equal(model.components_, whole.components_)
+    # Nor is it taken for a checkpoint by the next fit, whichever way that is to begin.
+    for resume in (True, False):
+        with pytest.raises(ValueError, match="checkpoint"):
+            ONMF(4, **parameters).fit(X, checkpoint=path, resume=resume)
+        assert path.read_bytes() == b"of another program"
+    assert os.listdir(tmp_path) == ["work.orthant"]
+
+
+def test_a_checkpoint_that_cannot_be_saved_does_not_cost_the_fit(X, tmp_path):
+    with pytest.warns(RuntimeWarning, match="could not be saved"):
+        model = ONMF(4, method="onp-mf", max_iter=30).fit(X, checkpoint=tmp_path / "none" / "work", checkpoint_every=0)
+    assert_array_equal(model.labels_, ONMF(4, method="onp-mf", max_iter=30).fit(X).labels_)
+
+
 def test_a_fit_that_a_callback_stops_keeps_its_checkpoint(X, tmp_path):
     path = tmp_path / "work.orthant"
     model = ONMF(4, method="onp-mf", callback=lambda info: info["n_iter"] >= 5).fit(X, checkpoint=path)

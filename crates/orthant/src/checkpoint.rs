@@ -8,6 +8,8 @@ use crate::run::{Conclusion, Trace};
 use crate::saved::Saved;
 
 const MAGIC: &[u8; 8] = b"orthant4";
+/// What those of all versions begin with.
+const ANY: &[u8] = b"orthant";
 
 /// Work in progress: the runs that have ended and the batch that is under way.
 #[derive(Debug, Clone)]
@@ -88,6 +90,11 @@ impl Checkpoint {
         self.write(&mut bytes);
         checksum(&bytes).write(&mut bytes);
         bytes
+    }
+
+    /// Whether bytes are those of a checkpoint, of whatever version and however damaged: something that may be replaced.
+    pub fn is_one(bytes: &[u8]) -> bool {
+        bytes.starts_with(ANY)
     }
 
     /// From bytes.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import numbers
 import os
-import pathlib
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -308,8 +307,6 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         watch, interval, bar = self._watch(name, dict(values))
         start = self._check_init()
-        if checkpoint is not None and not resume:
-            pathlib.Path(checkpoint).unlink(missing_ok=True)
         with self._named_entries():
             asked = {
                 "method": name,
@@ -322,7 +319,7 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 "time": self._time(),
                 "certificate": self.certificate,
             }
-            fitted, exception = _orthant.fit(
+            fitted, exception, unsaved = _orthant.fit(
                 parts(X.T if self._of_features() else self._weighted(X, learn=True)),
                 asked,
                 **start,
@@ -332,14 +329,15 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 interval=interval,
                 checkpoint=checkpoint,
                 checkpoint_every=float(checkpoint_every),
+                goes_on=bool(resume),
             )
         self._set_fitted(fitted, X, weights)
         if bar is not None:
             bar.close(f"{fitted.stop} after {self.n_iter_} iterations, error {self.relative_error_:.4f}")
         if exception is not None:
             raise exception
-        if checkpoint is not None and fitted.stop != "cancelled":
-            pathlib.Path(checkpoint).unlink(missing_ok=True)
+        if unsaved is not None:
+            warnings.warn(f"the checkpoint could not be saved: {unsaved}", RuntimeWarning, stacklevel=3)
         if fitted.stop == "max-iterations":
             warnings.warn(
                 f"{fitted.method} reached its limit of iterations before it converged; "

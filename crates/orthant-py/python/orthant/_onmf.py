@@ -371,11 +371,11 @@ class ONMF(Clustering):
             Weights of the samples' squared errors: a weight of 2 is the same as the sample twice.
         checkpoint : path, default=None
             A file for work under way, saved now and then and on Ctrl-C. Where it exists the fit goes on from it, to the same
-            bits; when the fit is complete it is removed.
+            bits; when the fit is complete it is removed. What another program puts there meanwhile stays, with a warning.
         checkpoint_every : float, default=30.0
             Seconds between two savings.
         resume : bool, default=True
-            Whether to go on from that file; False begins anew.
+            Whether to go on from that file; False begins anew. What is no checkpoint is not replaced in either case.
 
         Returns
         -------

@@ -208,11 +208,11 @@ class SphericalKMeans(ClusterMixin, Clustering):
             Weights of the samples.
         checkpoint : path, default=None
             A file for work under way, saved now and then and on Ctrl-C. Where it exists the fit goes on from it, to the same
-            bits; when the fit is complete it is removed.
+            bits; when the fit is complete it is removed. What another program puts there meanwhile stays, with a warning.
         checkpoint_every : float, default=30.0
             Seconds between two savings.
         resume : bool, default=True
-            Whether to go on from that file; False begins anew.
+            Whether to go on from that file; False begins anew. What is no checkpoint is not replaced in either case.
 
         Returns
         -------

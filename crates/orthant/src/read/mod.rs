@@ -51,7 +51,8 @@ pub use lists::{lines, list, numbers};
 pub use memory::available_memory;
 pub use numpy::{open_raw, write_list, write_points};
 pub use output::{
-    SEAL, Stage, Traces, companions, folder_of, is_part, is_special, settle, write, write_staged, write_whole,
+    Kept, SEAL, Stage, Traces, companions, folder_of, is_part, is_special, settle, write, write_staged,
+    write_whole,
 };
 
 pub use scenes::{GeoTags, Origin, Segmented};

@@ -1,5 +1,6 @@
 //! Writing: a file appears whole or not at all, and files that belong together appear together.
 
+mod kept;
 mod stage;
 
 use std::ffi::OsStr;
@@ -7,6 +8,7 @@ use std::fs::{File, TryLockError};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+pub use kept::Kept;
 pub use stage::{SEAL, Stage, Traces, is_part, settle};
 
 use super::source::{bare_name, strip_ending};

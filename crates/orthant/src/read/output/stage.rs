@@ -172,8 +172,9 @@ impl Stage {
     /// was there stands again if something fails.
     ///
     /// # Errors
-    /// When a folder has the name of a file; when a file is there already and `replace` is false; when the system
-    /// refuses. In the first two cases the new files are kept in a folder that the error names.
+    /// When a folder has the name of a file, or a file is there that is mounted by itself; when a file is there already
+    /// and `replace` is false; when the system refuses. Before that the new files are kept in a folder that the error
+    /// names.
     pub fn commit(mut self, replace: bool) -> Result<()> {
         let new = self.part.join(NEW);
         let names = names(&new).map_err(|source| Error::Io { path: new.clone(), source })?;
@@ -195,16 +196,21 @@ impl Stage {
             fs::rename(&new, &ready)?;
             sync_folder(&self.part)
         };
-        let done = prepared().and_then(|()| carry_out(&self.home, &self.part));
-        if let Err(error) = done {
+        let done = match prepared() {
+            Ok(()) => carry_out(&self.home, &self.part),
+            Err(error) => Err((self.home.clone(), error)),
+        };
+        if let Err((path, error)) = done {
             if let Err(again) = roll_back(&self.home, &self.part, &names) {
                 // The next run finishes it, or a person does.
                 self.done = true;
                 let problem = format!("{error}, and then {again}: files lie in {}", self.part.display());
                 return Err(failed(io::Error::other(problem)));
             }
-            if error.kind() == ErrorKind::AlreadyExists {
-                return Err(self.keep(self.home.clone()));
+            // A single file that is mounted can be neither moved nor replaced.
+            let mounted = matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::CrossesDevices);
+            if mounted || error.kind() == ErrorKind::AlreadyExists {
+                return Err(self.keep(path));
             }
             return Err(failed(error));
         }
@@ -273,7 +279,7 @@ fn settle_owned(home: &Path, ours: Option<&Path>) -> Result<()> {
             let _ = fs::remove_file(&part);
             continue;
         }
-        carry_out(home, &part).map_err(|error| {
+        carry_out(home, &part).map_err(|(_, error)| {
             let problem = format!("the files of an interrupted run cannot be put in place: {error}");
             Error::File { path: part.clone(), place: Place::Whole, problem }
         })?;
@@ -311,8 +317,12 @@ pub(super) fn unique_name() -> String {
     format!("{PREFIX}{:016x}{SUFFIX}", RandomState::new().build_hasher().finish())
 }
 
-/// Moves what is complete, from wherever it was interrupted.
-fn carry_out(home: &Path, part: &Path) -> io::Result<()> {
+/// Moves what is complete, from wherever it was interrupted. An error comes with the file that it is about.
+fn carry_out(home: &Path, part: &Path) -> std::result::Result<(), (PathBuf, io::Error)> {
+    let about = |path: &Path| {
+        let path = path.to_path_buf();
+        move |error| (path, error)
+    };
     let (put, replace) = (part.join(PUT), part.join(REPLACE));
     let replaces = replace.is_dir();
     let ready = if replaces { replace } else { put };
@@ -321,26 +331,26 @@ fn carry_out(home: &Path, part: &Path) -> io::Result<()> {
     }
     let old = part.join(OLD);
     match fs::create_dir(&old) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err((old, error)),
         _ => {}
     }
-    for name in names(&ready)? {
+    for name in names(&ready).map_err(about(&ready))? {
         let (from, to) = (ready.join(&name), home.join(&name));
-        if replaces {
-            keep_old(&to, &old.join(&name))?;
-            fs::rename(from, to)?;
-        } else {
-            move_new(&from, &to)?;
-        }
+        let moved = match replaces {
+            true => keep_old(&to, &old.join(&name)).and_then(|()| fs::rename(from, &to)),
+            false => move_new(&from, &to),
+        };
+        moved.map_err(about(&to))?;
     }
     let dropped = part.join(DROP);
-    for name in names(&dropped)? {
+    for name in names(&dropped).map_err(about(&dropped))? {
         let path = home.join(&name);
         // A folder was never ours.
-        if path.symlink_metadata().is_ok_and(|about| !about.is_dir()) {
-            fs::rename(path, old.join(&name))?;
-        }
-        fs::remove_file(dropped.join(&name))?;
+        let taken = match path.symlink_metadata().is_ok_and(|about| !about.is_dir()) {
+            true => fs::rename(&path, old.join(&name)),
+            false => Ok(()),
+        };
+        taken.and_then(|()| fs::remove_file(dropped.join(&name))).map_err(about(&path))?;
     }
     Ok(())
 }
