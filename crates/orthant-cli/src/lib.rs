@@ -23,6 +23,19 @@ use clap::Parser;
 use args::{Cli, Command};
 pub use failure::out_of_memory;
 
+/// Whether a command line, which begins with the program's name, can be understood; otherwise what is said of it. Nothing
+/// is done: this is for those who try to break it.
+#[doc(hidden)]
+pub fn understood(words: impl IntoIterator<Item = OsString>) -> Result<(), String> {
+    Cli::try_parse_from(words).map(drop).map_err(|error| error.to_string())
+}
+
+/// Whether `predict` can read a result; otherwise what it says. For those who try to break it.
+#[doc(hidden)]
+pub fn readable(result: &std::path::Path) -> Result<(), String> {
+    commands::predict::check_result(result).map_err(|error| format!("{error:#}"))
+}
+
 /// Does what a command line says, which begins with the program's name, and gives the code to exit with. Once in a process:
 /// it listens to Ctrl-C from then on.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {

@@ -3,20 +3,21 @@
 #![cfg(unix)]
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use crate::support::{contents, folder, orthant, succeed};
+use crate::targets::{self, hand::Hand};
 
+/// Random bytes that steer a target.
 struct Draw(u64);
 
 impl Draw {
-    fn below(&mut self, count: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % count.max(1)
-    }
-    fn of<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
+    fn bytes(&mut self) -> Vec<u8> {
+        let mut next = || {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 56) as u8
+        };
+        (0..8 + usize::from(next() % 40)).map(|_| next()).collect()
     }
 }
 
@@ -45,111 +46,40 @@ fn answer(folder: &Path, arguments: &[OsString]) -> Result<(), String> {
     }
 }
 
-/// Numbers, names and texts that have broken programs before.
-const ODD: &[&str] = &[
-    "0",
-    "-1",
-    "1",
-    "2",
-    "6",
-    "450",
-    "451",
-    "1e300",
-    "1e-300",
-    "0.5",
-    "nan",
-    "inf",
-    "-inf",
-    "",
-    " ",
-    "..",
-    "2..3",
-    "3..2",
-    "0..0",
-    "18446744073709551616",
-    "9223372036854775807",
-    "4294967296",
-    "1e999",
-    "--",
-    "-",
-    "=",
-    ",",
-    "em,em",
-    "svd",
-    "residual",
-    "labels:set.labels",
-    "labels:",
-    "centroids:set.npy",
-    "set.npy",
-    "missing",
-    "/dev/null",
-    "result",
-    "\u{1b}[2J",
-    "ä",
-    "10x45",
-    "0x0",
-    "99999999999x2",
-    "450x1",
-    "name\nline",
-    "truth",
-    "tf-idf",
-    "tf-idf,unit",
-    "f32",
-    "quick",
-];
-
 #[test]
 fn arguments_that_were_never_meant_get_one_line() {
     let folder = folder();
     succeed(folder.path(), "cluster set.npy -k 6 -a em-onmf --out result -q");
     let mut draw = Draw(tries(0) as u64 + 11);
-    let commands: &[(&str, &[&str])] = &[
-        ("cluster", &["set.npy", "-k", "6", "-q"]),
-        ("compare", &["set.npy", "-k", "3", "--methods", "em-onmf", "--runs", "1", "-q"]),
-        ("advise", &["set.npy", "-k", "2", "--runs", "1", "--halves", "1", "-q"]),
-        ("choose-k", &["set.npy", "2..3", "--runs", "1", "--halves", "1", "-q"]),
-        ("predict", &["result", "set.npy"]),
-        ("evaluate", &["set.labels", "set.labels"]),
-        ("info", &["set.npy"]),
-        ("convert", &["set.npy", "made.mtx", "--force"]),
-        ("generate", &["synthetic", "--out", "made.npy", "--force"]),
-    ];
-    let flags: Vec<Vec<String>> = commands
+    let flags: Vec<Vec<String>> = targets::COMMANDS
         .iter()
         .map(|(command, _)| {
-            let (help, _) = succeed(folder.path(), &format!("{command} --help"));
-            let words = help.split(|c: char| c.is_whitespace() || ",[]".contains(c));
-            let mut flags: Vec<String> =
-                words.filter(|word| word.starts_with("--") && word.len() > 3).map(str::to_string).collect();
-            flags.dedup();
+            let mut flags = targets::flags(&succeed(folder.path(), &format!("{command} --help")).0);
             // How long work may take, and where files go, is not the question.
-            flags.retain(|flag| {
-                !["--help", "--time", "--out", "--runs", "--max-iterations"].contains(&flag.as_str())
-            });
+            let aside = ["--help", "--time", "--out", "--runs", "--max-iterations"];
+            flags.retain(|flag| !aside.contains(&flag.as_str()));
             flags
         })
         .collect();
     for _ in 0..tries(150) {
-        let which = draw.below(commands.len());
-        let (command, usual) = commands[which];
-        let mut arguments: Vec<OsString> = usual.iter().map(OsString::from).collect();
-        for _ in 0..1 + draw.below(3) {
-            let at = draw.below(arguments.len() + 1);
-            match draw.below(6) {
-                0 if !arguments.is_empty() => drop(arguments.remove(at % usual.len().min(arguments.len()))),
-                1 => arguments.insert(at, OsString::from_vec(vec![b'a', 0xff, 0xfe, b'b'])),
-                2 => arguments.insert(at, draw.of(ODD).into()),
-                _ => {
-                    arguments.push(draw.of(&flags[which]).into());
-                    if draw.below(4) > 0 {
-                        arguments.push(draw.of(ODD).into());
-                    }
-                }
-            }
-        }
-        arguments.insert(0, command.into());
+        let arguments = targets::odd(&mut Hand(&draw.bytes()), &flags);
         answer(folder.path(), &arguments).unwrap();
     }
+}
+
+/// The same without a process for each, so many more; nothing is done with them.
+#[test]
+fn arguments_are_understood_or_refused() {
+    let mut draw = Draw(tries(0) as u64 + 3);
+    let mut understood = 0;
+    let times = tries(150) * 20;
+    for _ in 0..times {
+        match targets::arguments(&draw.bytes()) {
+            Ok(()) => understood += 1,
+            Err(told) => assert!(!told.trim().is_empty()),
+        }
+    }
+    assert!(understood * 50 > times && understood < times, "{understood} of {times}");
 }
 
 #[test]
@@ -161,42 +91,27 @@ fn results_that_were_damaged_are_refused_or_used() {
     let names: Vec<&String> =
         sound.keys().filter(|name| ["json", "npy", "txt"].iter().any(|end| name.ends_with(end))).collect();
     let mut draw = Draw(tries(0) as u64 + 5);
-    let tricky: &[&[u8]] = &[
-        b"-1",
-        b"1e999",
-        b"null",
-        b"[]",
-        b"{}",
-        b"\"\"",
-        b"18446744073709551616",
-        b"\0",
-        b"\xff\xff\xff\xff",
-        b"NaN",
-        b",",
-    ];
     let arguments: Vec<OsString> = ["predict", "result", "set.npy"].map(OsString::from).to_vec();
     for _ in 0..tries(120) {
-        let name = *draw.of(&names);
+        let drawn = draw.bytes();
+        let mut hand = Hand(&drawn);
+        let name = *hand.of(&names);
         let mut bytes = sound[name].clone();
-        for _ in 0..1 + draw.below(3) {
-            let at = draw.below(bytes.len());
-            match draw.below(5) {
-                0 => bytes.truncate(at),
-                1 if !bytes.is_empty() => bytes[at] ^= 1 << draw.below(8),
-                2 => drop(bytes.drain(at..(at + 1 + draw.below(30)).min(bytes.len()))),
-                3 => drop(bytes.splice(at..at, draw.of(tricky).iter().copied())),
-                // A number, a word or a name for another: what a reader of structure meets.
-                _ => {
-                    let word = |b: &u8| b.is_ascii_alphanumeric() || b"._-\"".contains(b);
-                    let end =
-                        bytes[at..].iter().position(|b| !word(b)).map_or(bytes.len(), |length| at + length);
-                    drop(bytes.splice(at..end, draw.of(tricky).iter().copied()));
-                }
-            }
-        }
+        hand.edit(&mut bytes, 3);
         std::fs::write(place.join(name), &bytes).unwrap();
         answer(folder.path(), &arguments).unwrap_or_else(|problem| panic!("{name}: {problem}"));
         std::fs::write(place.join(name), &sound[name]).unwrap();
     }
     answer(folder.path(), &arguments).unwrap();
+    // The same without a process for each, so many more.
+    let mut used = 0;
+    let times = tries(120) * 10;
+    for _ in 0..times {
+        match targets::result(&place, &draw.bytes()) {
+            Ok(()) => used += 1,
+            Err(told) => assert!(told.lines().count() == 1, "{told}"),
+        }
+    }
+    assert!(used > 0 && used < times, "{used} of {times}");
+    assert_eq!(contents(&place), sound);
 }

@@ -199,6 +199,27 @@ fn a_mounted_folder_is_replaced_as_any_other_and_a_full_one_keeps_what_it_had() 
     on_a_disk_of_its_own(folder.path(), "200k", &format!("{first}{full}"));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_is_mounted_by_itself_is_not_replaced_and_costs_neither() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("result")).unwrap();
+    let cluster = r#"
+        "$0" cluster set.npy -k 6 -a k-means --out result -q || exit 1
+        cp -r result before && echo mine >own.txt && mount --bind own.txt result/labels.txt || exit 2
+        "$0" cluster set.npy -k 6 -a em-onmf --out result --force -q 2>told; test $? = 2 || exit 3
+        grep -q "result/labels.txt: is in the way and is not replaced: the new files are in result/orthant-" told || exit 4
+        test $(wc -l <told) = 1 && test -e result/orthant-*/summary.json || exit 5
+        rm -r result/orthant-* && umount result/labels.txt && test "$(cat own.txt)" = mine || exit 6
+        diff -r before result && ! ls -A result | grep part || exit 7"#;
+    let convert = r#"
+        echo mine >own.csv && touch set.csv && mount --bind own.csv set.csv || exit 8
+        "$0" convert set.npy set.csv --force -q 2>told; test $? = 2 && test $(wc -l <told) = 1 || exit 9
+        grep -q "set.csv: is in the way and is not replaced: the new files are in" told || exit 10
+        umount set.csv && test "$(cat own.csv)" = mine && ! test -s set.csv && ! ls -A | grep part"#;
+    on_a_disk_of_its_own(folder.path(), "10m", &format!("{cluster}{convert}"));
+}
+
 #[test]
 fn the_second_of_two_runs_with_one_folder_is_refused_and_the_first_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -431,6 +452,12 @@ fn nothing_in_a_result_is_believed_unseen() {
         ("components.npy", matrix(f64::NAN), "NaN at row 5, column 9"),
         ("components.npy", matrix(f64::INFINITY), "inf at row 5, column 9"),
         ("components.npy", matrix(-1.0), "-1 at row 5, column 9"),
+        ("components.npy", npy("<f8", "(6, 10)", &numbers(&[0.0; 60])), "row 0 is zero"),
+        (
+            "components.npy",
+            npy("<f8", "(6, 10)", &numbers(&[[1.0; 50].as_slice(), &[0.0; 10]].concat())),
+            "row 5 is zero",
+        ),
         ("components.npy", npy("<f8", "(5, 10)", &numbers(&[1.0; 50])), "is 5 x 10, which is not what"),
         ("preparation.json", prepared("[-1.0,"), "the weight -1 of feature 0"),
         ("preparation.json", prepared("[null,"), "is not what 'orthant cluster' writes"),

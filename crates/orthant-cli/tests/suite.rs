@@ -3,6 +3,7 @@
 //! `cargo test --release -p orthant-cli --test suite FILE::` runs one file of them.
 
 mod support;
+mod targets;
 
 mod bad_inputs;
 mod commands;

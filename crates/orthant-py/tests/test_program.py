@@ -181,6 +181,11 @@ def test_nothing_in_a_result_is_believed_unseen(counts, tmp_path):
         np.save(out / "components.npy", broken)
         with pytest.raises(ValueError, match="negative|not finite"):
             orthant.load(out)
+    broken = components.copy()
+    broken[3] = 0
+    np.save(out / "components.npy", broken)
+    with pytest.raises(ValueError, match="zero, which is no direction"):
+        orthant.load(out)
     np.save(out / "components.npy", components[:3])
     with pytest.raises(ValueError, match="outside of -1 to 2|summary says 4"):
         orthant.load(out)

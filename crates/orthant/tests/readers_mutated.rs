@@ -2,19 +2,16 @@
 //! without a panic and without asking for memory that the file does not justify. `ORTHANT_FUZZ=N` tries N times as many.
 #![cfg(feature = "read")]
 
+mod targets;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use orthant::algorithms::{METHODS, Polish, Values};
-use orthant::bytes::Bytes;
-use orthant::checkpoint::Checkpoint;
-use orthant::matrix::{Dense, open};
-use orthant::pipeline::{Job, resume};
-use orthant::read::{FORMATS, Loaded, Options, from_bytes, lines, list, numbers, write};
-use orthant::run::{Event, Go, Observer};
+use orthant::read::{FORMATS, Loaded, Options, from_bytes, write};
 use proptest::prelude::*;
+use targets::hand::Hand;
 
 /// The largest single request since it was last looked at.
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
@@ -23,7 +20,7 @@ const LIMIT: usize = 64 << 20;
 /// Longer than anything here takes on a busy machine: what takes longer hangs.
 const HANGS: Duration = Duration::from_secs(60);
 
-/// So many of each kind; a search that learns from what it finds is what crates/orthant/fuzz is for.
+/// So many of each kind; fuzz/ has the same targets for a search that learns from what it finds.
 fn runner(usual: u32) -> proptest::test_runner::TestRunner {
     let times = std::env::var("ORTHANT_FUZZ").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     proptest::test_runner::TestRunner::new(ProptestConfig {
@@ -60,86 +57,6 @@ unsafe impl GlobalAlloc for Watching {
 
 #[global_allocator]
 static WATCHING: Watching = Watching;
-
-#[derive(Debug, Clone)]
-enum Damage {
-    Set(prop::sample::Index, u8),
-    Flip(prop::sample::Index, u8),
-    Truncate(prop::sample::Index),
-    Remove(prop::sample::Index, usize),
-    Insert(prop::sample::Index, &'static [u8]),
-    Repeat(prop::sample::Index, usize),
-    Splice(prop::sample::Index, prop::sample::Index),
-}
-
-/// Bytes that have broken readers before.
-const TRICKY: [&[u8]; 20] = [
-    b"999999999999999999",
-    b"18446744073709551616",
-    b"-1",
-    b"0",
-    b"4294967296",
-    b"nan",
-    b"-inf",
-    b"1e999",
-    b"\n",
-    b"\n\n",
-    b"\r",
-    b"\t",
-    b"\0",
-    b"\"",
-    b"#",
-    b":",
-    b"%",
-    b"\xff\xff\xff\xff",
-    b"\x00\x00\x00\x80",
-    b" 1 1 1\n",
-];
-
-fn damage() -> impl Strategy<Value = Damage> {
-    let at = any::<prop::sample::Index>;
-    prop_oneof![
-        (at(), any::<u8>()).prop_map(|(at, byte)| Damage::Set(at, byte)),
-        (at(), 0..8u8).prop_map(|(at, bit)| Damage::Flip(at, bit)),
-        at().prop_map(Damage::Truncate),
-        (at(), 1..20usize).prop_map(|(at, count)| Damage::Remove(at, count)),
-        (at(), 0..TRICKY.len()).prop_map(|(at, which)| Damage::Insert(at, TRICKY[which])),
-        (at(), 1..40usize).prop_map(|(at, count)| Damage::Repeat(at, count)),
-        (at(), at()).prop_map(|(from, to)| Damage::Splice(from, to)),
-    ]
-}
-
-fn apply(bytes: &mut Vec<u8>, damage: &[Damage]) {
-    for damage in damage {
-        if bytes.is_empty() {
-            return;
-        }
-        let length = bytes.len();
-        match damage {
-            Damage::Set(at, byte) => bytes[at.index(length)] = *byte,
-            Damage::Flip(at, bit) => bytes[at.index(length)] ^= 1 << bit,
-            Damage::Truncate(at) => bytes.truncate(at.index(length)),
-            Damage::Remove(at, count) => {
-                let at = at.index(length);
-                bytes.drain(at..(at + count).min(length));
-            }
-            Damage::Insert(at, new) => {
-                let at = at.index(length);
-                bytes.splice(at..at, new.iter().copied());
-            }
-            Damage::Repeat(at, count) => {
-                let at = at.index(length);
-                let piece = bytes[at..(at + count).min(length)].to_vec();
-                bytes.splice(at..at, piece);
-            }
-            Damage::Splice(from, to) => {
-                let piece = bytes[from.index(length)..].to_vec();
-                bytes.truncate(to.index(length));
-                bytes.extend(piece);
-            }
-        }
-    }
-}
 
 fn kept(name: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name)).unwrap()
@@ -178,7 +95,6 @@ fn sound(format: &str) -> Vec<Vec<u8>> {
             vec![[header.as_bytes(), &[7; 25]].concat()]
         }
         "hdf5" => ["cells.h5ad", "tenx.h5", "cells.loom", "v73.mat"].map(kept).to_vec(),
-        // Known, and always refused: the second is a folder.
         "parquet" => text(&["PAR1 PAR1"]),
         "blocks" => text(&["{}"]),
         "tiff" => ["contig.tif", "planar.tif", "pages.tif"].map(kept).to_vec(),
@@ -201,6 +117,9 @@ fn sound(format: &str) -> Vec<Vec<u8>> {
         other => panic!("{other} has no sound file in this test: add one"),
     }
 }
+
+/// Known, and refused: the second is a folder.
+const ALWAYS_REFUSED: [&str; 2] = ["parquet", "blocks"];
 
 /// The largest request is that of the whole process: one test at a time.
 fn alone() -> std::sync::MutexGuard<'static, ()> {
@@ -225,16 +144,15 @@ fn survives(format: &'static str) -> Result<(), TestCaseError> {
     let files = sound(format);
     let named = Options { format: Some(format.into()), ..Options::default() };
     let sound = files.iter().any(|file| from_bytes(file, &named).is_ok());
-    let refused =
-        ["parquet", "blocks"].contains(&format) || (format == "hdf5" && cfg!(not(feature = "hdf5")));
+    let refused = ALWAYS_REFUSED.contains(&format) || (format == "hdf5" && cfg!(not(feature = "hdf5")));
     assert!(sound || refused, "{format}: no file is sound");
-    let cases = (0..files.len(), prop::collection::vec(damage(), 1..4), any::<bool>());
     runner(400)
-        .run(&cases, |(which, damage, recognised)| {
-            let mut bytes = files[which].clone();
-            apply(&mut bytes, &damage);
-            let options = if recognised { Options::default() } else { named.clone() };
-            answered(|| from_bytes(&bytes, &options).map(drop))
+        .run(&prop::collection::vec(any::<u8>(), 8..32), |bytes| {
+            let mut hand = Hand(&bytes);
+            let recognised = hand.byte() % 2 == 0;
+            let mut bytes = hand.of(&files).clone();
+            hand.edit(&mut bytes, 3);
+            answered(|| targets::file((!recognised).then_some(format), &bytes))
         })
         .map_err(|error| TestCaseError::fail(format!("{format}: {error}")))
 }
@@ -312,127 +230,53 @@ fn every_single_byte_of_a_matlab_file_may_be_wrong() {
     }
 }
 
+/// Bytes that steer a target, so many times.
+fn driven(target: fn(&[u8]) -> orthant::Result<()>, times: u32) {
+    let bytes = prop::collection::vec(any::<u8>(), 4..40);
+    runner(times).run(&bytes, |bytes| answered(|| target(&bytes))).unwrap();
+}
+
 #[test]
 fn damaged_lists_give_a_list_or_an_error() {
     let _alone = alone();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("list.txt");
-    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }";
-    let array = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &[1; 24]]
-        .concat();
-    let sound: [&[u8]; 6] = [
-        b"good\nbad\ngood\n",
-        b"1.5\n2e0\n.25\n",
-        b"title\n\"one, two\"\n\"a \"\"b\"\"\"\nthree\n",
-        b"id,kind\n1,good\n2,bad\n3,good\n",
-        "Wörter\nstraße\n\u{65e5}\u{672c}\n".as_bytes(),
-        &array,
-    ];
-    let cases = (0..sound.len(), prop::collection::vec(damage(), 0..4), any::<bool>());
-    runner(600)
-        .run(&cases, |(which, damage, named)| {
-            let mut bytes = sound[which].to_vec();
-            apply(&mut bytes, &damage);
-            std::fs::write(&path, &bytes).unwrap();
-            answered(|| lines(&path).map(drop))?;
-            answered(|| numbers(&path).map(drop))?;
-            answered(|| list(&path, named.then_some("kind"), (3, "points"), None).map(drop))
-        })
-        .unwrap();
-}
-
-/// Keeps every checkpoint that it is offered, and stops after some.
-struct Keeping(Vec<Vec<u8>>);
-
-impl Observer for Keeping {
-    fn iteration(&mut self, _event: &Event) -> Go {
-        if self.0.len() < 40 { Go::On } else { Go::Stop }
-    }
-    fn wants_to_save(&mut self) -> bool {
-        true
-    }
-    fn save(&mut self, checkpoint: &[u8]) -> orthant::Result<()> {
-        self.0.push(checkpoint.to_vec());
-        Ok(())
+    for target in [targets::labels, targets::vocabulary, targets::weights] {
+        driven(target, 300);
     }
 }
 
-/// What a field of a checkpoint may be changed to: lengths, counts, and numbers that are none.
-const WORDS: [u64; 12] = [
-    0,
-    1,
-    2,
-    7,
-    1 << 20,
-    1 << 40,
-    u64::MAX,
-    i64::MAX as u64,
-    0x7ff8_0000_0000_0000,
-    0x7ff0_0000_0000_0000,
-    0xfff0_0000_0000_0000,
-    0x0000_0000_0000_0001,
-];
-
-/// Behind the magic word and before the checksum, which a hostile hand would write anew: whatever fields say, the work goes
-/// on to a result or is refused.
 #[test]
 fn damaged_checkpoints_go_on_or_are_refused() {
     let _alone = alone();
-    let (points, features) = (12, 5);
-    let x: Vec<f64> = (0..points * features).map(|i| ((i * 7919) % 23) as f64 + 0.5).collect();
-    let data = open(Dense::new(points, features, x).unwrap(), None).unwrap();
-    let few = |name: &str| {
-        let job = Job { runs: 2, seed: 4, ..Job::new(name, 3).unwrap() };
-        let limits = job.method.parameters.iter().any(|p| p.name == "max-iterations");
-        let values = if limits { Values::new().set("max-iterations", 12.0) } else { Values::new() };
-        let values = if name.starts_with("best") { values.set("effort", 0.0) } else { values };
-        Job { values, ..job }
-    };
-    let mut jobs: Vec<Job> = METHODS.iter().map(|method| few(method.name)).collect();
-    let polish = ["em", "moves", "swaps"].map(|name| Polish::named(name).unwrap()).to_vec();
-    jobs.push(Job { polish, ..few("em-onmf") });
-    let mut bodies: Vec<(usize, Vec<u8>)> = vec![];
-    for (at, job) in jobs.iter().enumerate() {
-        let mut kept = Keeping(vec![]);
-        orthant::cluster(&*data, job, &mut kept).unwrap();
-        assert!(!kept.0.is_empty(), "{}", job.method.name);
-        let body = |bytes: &Vec<u8>| bytes[8..bytes.len() - 8].to_vec();
-        bodies.extend(kept.0.iter().map(|bytes| (at, body(bytes))));
-    }
-    let word = (any::<prop::sample::Index>(), 0..WORDS.len());
-    let change = prop_oneof![3 => word.prop_map(Ok), 1 => damage().prop_map(Err)];
-    let cases = (any::<prop::sample::Index>(), prop::collection::vec(change, 0..3));
     let tried = std::cell::Cell::new((0, 0));
-    runner(300)
-        .run(&cases, |(which, changes)| {
-            let (at, body) = &bodies[which.index(bodies.len())];
-            let mut body = body.clone();
-            for change in changes {
-                match change {
-                    Ok((place, word)) => {
-                        // Fields are not aligned: lengths of texts come before them.
-                        let place = place.index(body.len().saturating_sub(8).max(1));
-                        let end = (place + 8).min(body.len());
-                        body[place..end].copy_from_slice(&WORDS[word].to_le_bytes()[..end - place]);
-                    }
-                    Err(damage) => apply(&mut body, &[damage]),
-                }
-            }
+    runner(200)
+        .run(&prop::collection::vec(any::<u8>(), 4..30), |bytes| {
             let (all, sound) = tried.get();
-            let Some(mut saved) = <Checkpoint as Bytes>::from_bytes(&body) else {
-                tried.set((all + 1, sound));
-                return Ok(());
-            };
-            tried.set((all + 1, sound + 1));
-            saved.of = jobs[*at].fingerprint(&*data);
-            answered(|| {
-                let outcome = resume(&*data, &jobs[*at], saved, &mut ())?;
-                assert!(outcome.solution.labels.iter().all(|label| (-1..3).contains(label)));
-                assert!(outcome.solution.u.data.iter().chain(&outcome.solution.v).all(|x| x.is_finite()));
-                Ok(())
-            })
+            let read = targets::edited_checkpoint(&bytes).is_some();
+            tried.set((all + 1, sound + usize::from(read)));
+            LARGEST.store(0, Ordering::Relaxed);
+            answered(|| targets::checkpoint(&bytes))
         })
         .unwrap();
     let (all, sound) = tried.get();
     assert!(sound * 10 > all, "only {sound} of {all} checkpoints could be read at all");
+}
+
+/// cargo-fuzz has a program for every target, which is nothing but the call of it.
+#[test]
+fn every_target_has_its_program_for_cargo_fuzz() {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    // A package has no folder with a manifest of its own.
+    let Ok(manifest) = std::fs::read_to_string(fuzz.join("Cargo.toml")) else { return };
+    let program = |name: &str, call: &str| {
+        assert!(manifest.contains(&format!("name = \"{name}\"")), "{name} is not in fuzz/Cargo.toml");
+        let text = std::fs::read_to_string(fuzz.join(format!("fuzz_targets/{name}.rs"))).unwrap();
+        assert!(text.contains(call), "{name} does not call {call}");
+    };
+    for (name, _) in targets::TARGETS {
+        program(name, &format!("targets::{name}(bytes)"));
+    }
+    for format in FORMATS.iter().map(|format| format.name).filter(|name| !ALWAYS_REFUSED.contains(name)) {
+        let name = if format == "10x" { "tenx".into() } else { format.replace('-', "_") };
+        program(&name, &format!("file(Some(\"{format}\"), bytes)"));
+    }
 }

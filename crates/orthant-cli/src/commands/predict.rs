@@ -79,6 +79,11 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     assign(args, &*data, learned.orientation, &model.centroids, model.rule, model.signed, file)
 }
 
+/// Reads all that a result knows of new points.
+pub fn check_result(folder: &Path) -> Result<()> {
+    Model::read(folder).map(drop)
+}
+
 /// Labels of points, written or printed.
 fn assign(
     args: &PredictArgs,
@@ -183,7 +188,8 @@ impl Model {
         }
         // A distribution that lacks a feature would forbid it.
         let positive = rule.information && file == rule.file;
-        let centroids = centroids(&folder.join(&file), summary, signed, positive)?;
+        let entries = Entries { signed, positive, zero: rule.distance };
+        let centroids = centroids(&folder.join(&file), summary, &entries)?;
         let centroids = rule.of_file(&file, centroids);
         let learned = learned(folder, summary, centroids.rows)?;
         learned.check(centroids.rows).with_context(|| folder.join(PREPARATION).display().to_string())?;
@@ -191,8 +197,16 @@ impl Model {
     }
 }
 
+/// What the centroids of a rule may be.
+struct Entries {
+    signed: bool,
+    positive: bool,
+    /// Whether a centre may be zero: a direction may not.
+    zero: bool,
+}
+
 /// The centroids, features × k, as many as the summary says and such as a method finds.
-fn centroids(path: &Path, summary: &Map<String, Value>, signed: bool, positive: bool) -> Result<Mat> {
+fn centroids(path: &Path, summary: &Map<String, Value>, entries: &Entries) -> Result<Mat> {
     refuse_pipe(path)?;
     let matrix = read::read(path, &read::Options::default())?.matrix;
     let count = |key: &str| summary.get(key).and_then(Value::as_u64);
@@ -201,7 +215,11 @@ fn centroids(path: &Path, summary: &Map<String, Value>, signed: bool, positive: 
         bail!("{}: is {k} x {features}, which is not what {SUMMARY} says", path.display());
     }
     let rows: Vec<Vec<f64>> = (0..k).map(|i| matrix.point(i)).collect();
+    let Entries { signed, positive, zero } = *entries;
     for (i, row) in rows.iter().enumerate() {
+        if !zero && row.iter().all(|x| *x == 0.0) {
+            bail!("{}: row {i} is zero, which is no direction of a cluster", path.display());
+        }
         if let Some(f) =
             row.iter().position(|x| !x.is_finite() || (*x < 0.0 && !signed) || (*x == 0.0 && positive))
         {

@@ -236,6 +236,8 @@ def _fitted(folder: Path, summary: dict[str, Any], array: Any) -> Clustering:
     strengths = array(next((name for name in STRENGTHS if (folder / name).exists()), STRENGTHS[0]))
     if not (np.isfinite(components).all() and np.isfinite(strengths).all() and labels.shape == strengths.shape):
         raise ValueError(f"{folder}: its files do not belong together, or are not finite.")
+    if METHODS[name]["rule"] != "euclid" and not components.any(axis=1).all():
+        raise ValueError(f"{folder}: has components that are zero, which is no direction of a cluster.")
     if METHODS[name]["rule"] not in ("cosine", "euclid") and (components.min(initial=0) < 0 or strengths.min(initial=0) < 0):
         raise ValueError(f"{folder}: has negative components or strengths, which no method finds.")
     if summary["k"] != k:

@@ -1,10 +1,8 @@
 //! Any bytes as the format npz: a matrix or an error, never a panic.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use orthant::read::{Options, from_bytes};
+#[path = "../../tests/targets/mod.rs"]
+#[allow(dead_code)]
+mod targets;
 
-fuzz_target!(|bytes: &[u8]| {
-    let options = Options { format: Some("npz".into()), ..Options::default() };
-    let _ = from_bytes(bytes, &options);
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| drop(targets::file(Some("npz"), bytes)));

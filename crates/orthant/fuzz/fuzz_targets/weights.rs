@@ -1,0 +1,8 @@
+//! Edits of weights in a file: numbers or an error.
+#![no_main]
+
+#[path = "../../tests/targets/mod.rs"]
+#[allow(dead_code)]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| drop(targets::weights(bytes)));
