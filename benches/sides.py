@@ -65,7 +65,7 @@ def orthant(x, k, method, threads, values=(), start=None, runs=1, seed=0):
         "method": method, "k": k, "values": list(values), "runs": runs, "race": False, "seed": seed, "polish": [],
         "time": None, "certificate": "singular",
     }
-    seconds, (fitted, _) = timed(lambda: engine.fit(samples(x), asked, start=start, threads=threads))
+    seconds, (fitted, *_) = timed(lambda: engine.fit(samples(x), asked, start=start, threads=threads))
     return seconds - fitted.certificate_seconds, fitted
 
 

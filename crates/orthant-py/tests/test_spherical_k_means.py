@@ -80,10 +80,10 @@ def test_k_means_of_the_library_is_that_of_scikit_learn(blobs):
     start = blobs[:4]
     theirs = KMeans(n_clusters=4, init=start, n_init=1, tol=0).fit(blobs)
     asked = dict(method="k-means", k=4, values=[], runs=1, race=False, seed=0, polish=[], time=None, certificate="singular")
-    ours, _ = _orthant.fit(blobs, asked, centroids=np.ascontiguousarray(start))
+    ours, *_ = _orthant.fit(blobs, asked, centroids=np.ascontiguousarray(start))
     assert_allclose(ours.objective, theirs.inertia_)
     order = np.lexsort(theirs.cluster_centers_.T)
     assert_allclose(ours.centroids[np.lexsort(ours.centroids.T)], theirs.cluster_centers_[order])
     assert_array_equal(ours.predict(blobs, signed=True), ours.labels)
-    best, _ = _orthant.fit(blobs, {**asked, "runs": 10}, start="residual")
+    best, *_ = _orthant.fit(blobs, {**asked, "runs": 10}, start="residual")
     assert best.objective <= KMeans(n_clusters=4, n_init=10, random_state=0).fit(blobs).inertia_ * (1 + 1e-6)
