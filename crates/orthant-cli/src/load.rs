@@ -392,7 +392,7 @@ fn tell(notes: &[String], path: &Path, quiet: bool) {
     }
 }
 
-/// What is done to the counts of words, whatever the method (docs/files.md has what that gave).
+/// What is done to the counts of words, whatever the method (docs/advice.md has what that gave).
 const WORDS: &[Weighting] = &[Weighting::TfIdf, Weighting::Unit];
 
 /// Reads everything that the arguments name.
