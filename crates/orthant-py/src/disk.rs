@@ -42,8 +42,7 @@ impl Disk {
     }
 
     fn new(source: Box<dyn Source>, path: &Path, memory: usize) -> Disk {
-        let usual = || read::available_memory().map_or(usize::MAX, |free| (free / 10 * 6) as usize);
-        let bytes = if memory == 0 { usual() } else { memory };
+        let bytes = budget(memory);
         // Beside the data, where there is room; a folder for temporary files may be in memory.
         let folder = read::folder_of(path);
         let writable = !folder.metadata().is_ok_and(|about| about.permissions().readonly());
@@ -71,6 +70,12 @@ impl Source for Disk {
     fn take_back(&self, points: AnyPoints<'_>) {
         self.source.take_back(points);
     }
+}
+
+/// Bytes that may be used: so many, or for 0 six tenths of what is free.
+pub(crate) fn budget(memory: usize) -> usize {
+    let usual = || read::available_memory().map_or(usize::MAX, |free| (free / 10 * 6) as usize);
+    if memory == 0 { usual() } else { memory }
 }
 
 /// Samples, features, the kind of numbers, and the bytes that all of it takes in memory.

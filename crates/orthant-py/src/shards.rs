@@ -16,6 +16,7 @@ use pyo3::types::PyBytes;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::arrays::Samples;
+use crate::disk::budget;
 use crate::errors::{OrthantError, raise};
 
 /// The shards that a worker has of one fit.
@@ -125,12 +126,14 @@ pub(crate) fn folder(
 pub(crate) struct Fleet {
     transport: Py<PyAny>,
     shape: Shape,
+    /// Bytes of the client that samples may take; 0: the usual.
+    memory: usize,
 }
 
 #[pymethods]
 impl Fleet {
     #[new]
-    #[pyo3(signature = (transport, n_samples, n_features, *, nonzeros, single, sparse))]
+    #[pyo3(signature = (transport, n_samples, n_features, *, nonzeros, single, sparse, memory))]
     fn new(
         transport: Py<PyAny>,
         n_samples: usize,
@@ -138,18 +141,20 @@ impl Fleet {
         nonzeros: usize,
         single: bool,
         sparse: bool,
+        memory: usize,
     ) -> Self {
         let format = if single { Format::F32 } else { Format::F64 };
         Fleet {
             transport,
             shape: Shape { points: n_samples, features: n_features, nonzeros, format, sparse },
+            memory,
         }
     }
 }
 
 impl Fleet {
     pub(crate) fn open(&self, weights: Option<Vec<f64>>) -> Result<Box<dyn Data + '_>> {
-        shards(Box::new(Way(&self.transport)), self.shape, weights)
+        shards(Box::new(Way(&self.transport)), self.shape, weights, budget(self.memory))
     }
 }
 

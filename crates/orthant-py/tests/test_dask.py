@@ -493,6 +493,20 @@ def test_interrupts_and_stops_leave_nothing_behind(two):
 
 
 @slow
+def test_a_search_beyond_the_clients_memory_goes_by_a_sample_as_from_disk(client, tmp_path):
+    X = made(12_000, 20, 3, 8)
+    np.save(tmp_path / "x.npy", X)
+    options = {"method": "best", "effort": "quick", "memory": "16M"}
+    alone = orthant.ONMF(3, **options).fit(tmp_path / "x.npy")
+    spread = orthant.dask.ONMF(3, **options)
+    spread.client = client
+    spread.fit(blocks(X, 5_000))
+    assert np.array_equal(np.asarray(spread.labels_), alone.labels_)
+    assert np.array_equal(spread.components_, alone.components_) and spread.relative_error_ == alone.relative_error_
+    # All of a search, whose rounds are hundreds, would have been on the cluster.
+    assert spread.n_rounds_ < 60, spread.n_rounds_
+
+
 def test_memory_of_workers_comes_back(two):
     """Native memory, which Dask does not see, after fits that end and fits that fail."""
     large = made(60_000, 80, 4, 2)

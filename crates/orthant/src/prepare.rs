@@ -1,11 +1,12 @@
 //! Checks at the door: what every method needs of the data and of k.
 
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
 use crate::matrix::passes::{Information, LabelByV};
 use crate::matrix::{Data, Facts, Format, Matrix, Shape, Slots};
-use crate::random::{sample, uniform};
+use crate::random::{one_of_each_stretch, sample, uniform};
 use crate::run::{Race, StopAsked};
 use crate::singular::{Singular, top_until};
 use std::sync::OnceLock;
@@ -27,6 +28,12 @@ impl Matrix {
     }
 }
 
+/// Data with more entries are given starts by a sample.
+const MANY: usize = 1 << 25;
+/// Entries of such a sample, about; it has so many points for each cluster at least.
+const SAMPLE: usize = 1 << 22;
+const EACH: usize = 100;
+
 /// Data and k that were found fit for a method.
 pub struct Problem<'a> {
     /// The data.
@@ -41,6 +48,7 @@ pub struct Problem<'a> {
     restoring: AtomicBool,
     singular: OnceLock<Singular>,
     information: OnceLock<f64>,
+    sample: OnceLock<Box<dyn Data>>,
 }
 
 /// What a method takes.
@@ -127,6 +135,7 @@ impl<'a> Problem<'a> {
             restoring: AtomicBool::new(false),
             singular: OnceLock::new(),
             information: OnceLock::new(),
+            sample: OnceLock::new(),
         })
     }
 
@@ -178,6 +187,11 @@ impl<'a> Problem<'a> {
         self.cut_short.load(Ordering::Relaxed)
     }
 
+    /// Takes over that something was cut short in a part of the work.
+    pub(crate) fn is_cut_short_as(&self, part: &Problem) {
+        self.cut_short.fetch_or(part.was_cut_short(), Ordering::Relaxed);
+    }
+
     /// Whether a state is begun only to be restored: what its start gives is overwritten, and need not be computed.
     pub(crate) fn is_restoring(&self) -> bool {
         self.restoring.load(Ordering::Relaxed)
@@ -214,6 +228,25 @@ impl<'a> Problem<'a> {
         }
         let told = self.data.slots()?.tell(&Information)?;
         Ok(*self.information.get_or_init(|| told))
+    }
+
+    /// Points of large data that stand for all of them where starts are looked for, in memory; none where the data are small. The
+    /// same ones for all runs, which then differ by what they draw among them.
+    ///
+    /// A start takes two passes for each centroid, which on a disk or a cluster would be most of the work. How many points there
+    /// are hangs on the shape and k alone: not on memory or on who holds the data, so that the bits do not either.
+    pub(crate) fn sample(&self) -> Result<Option<&dyn Data>> {
+        let Shape { points, nonzeros, .. } = self.data.shape();
+        let size = (SAMPLE / (nonzeros / points).max(1)).max(EACH * self.k);
+        if nonzeros <= MANY || size >= points / 2 {
+            return Ok(None);
+        }
+        if self.sample.get().is_none() {
+            let mut generator = ChaCha8Rng::seed_from_u64(nonzeros as u64);
+            let chosen = self.data.select(&one_of_each_stretch(&mut generator, points, size))?;
+            let _ = self.sample.set(chosen);
+        }
+        Ok(self.sample.get().map(|sample| &**sample))
     }
 
     /// Labels by the largest entry of each column of V, whose rows are multiplied by factors.

@@ -49,6 +49,12 @@ pub(crate) fn sample(rng: &mut impl Rng, n: usize, count: usize) -> Vec<usize> {
     (0..count).map(draw).collect()
 }
 
+/// `count` of the numbers below `n`, increasing: one of every stretch, so that nothing of an order is left out.
+pub(crate) fn one_of_each_stretch(rng: &mut impl Rng, n: usize, count: usize) -> Vec<usize> {
+    let edge = |at: usize| (at as u128 * n as u128 / count as u128) as usize;
+    (0..count).map(|at| edge(at) + (uniform(rng) * (edge(at + 1) - edge(at)) as f64) as usize).collect()
+}
+
 /// Standard normal numbers by Marsaglia's polar method, which makes two at a time.
 #[derive(Default)]
 pub(crate) struct Normal {

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::common::*;
@@ -16,6 +17,7 @@ use orthant::matrix::{
 };
 use orthant::pipeline::{Job, Outcome, cluster};
 use orthant::read::blocks::{Blocks, With, Writer};
+use orthant::start::Start;
 use orthant::{Error, Result};
 
 /// Points of some kind in memory, with weights.
@@ -258,7 +260,7 @@ fn on_workers<'a>(
 ) -> Result<Box<dyn Data + 'a>> {
     let workers = (0..workers).map(|number| (format!("worker {number}"), Arc::default())).collect();
     let state = Mutex::new(Shop { workers, events, ..Shop::default() });
-    shards(Box::new(Workshop { points, kept_here, state }), points.shape(), weights.clone())
+    shards(Box::new(Workshop { points, kept_here, state }), points.shape(), weights.clone(), usize::MAX)
 }
 
 fn job(method: &'static orthant::algorithms::Method) -> Job {
@@ -375,6 +377,56 @@ fn arrays_that_do_not_fit_the_budget_lie_in_files_and_give_the_same_bits() {
             assert_same(&run(&*held, &job(method)), &run(&*data, &job(method)), &what);
         }
         assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}
+
+/// Points in memory that count how many of them were asked for.
+struct Counted<'a> {
+    points: &'a AnyPoints<'static>,
+    read: AtomicUsize,
+}
+
+impl Source for &Counted<'_> {
+    fn shape(&self) -> Shape {
+        self.points.shape()
+    }
+    fn points(&self, rows: Range<usize>) -> Result<AnyPoints<'_>> {
+        self.read.fetch_add(rows.len(), Ordering::Relaxed);
+        Ok(self.points.range(rows))
+    }
+}
+
+#[test]
+fn starts_of_large_data_are_looked_for_in_a_sample_and_give_the_same_bits() {
+    // More than 2²⁵ entries, and one that is larger than what the sample has: its scale is another one.
+    let (count, features, k) = (530_000, 64, 4);
+    let mut x = vec![0f32; count * features];
+    for (j, row) in x.chunks_exact_mut(features).enumerate() {
+        for (f, entry) in row.iter_mut().enumerate() {
+            let noise = ((j * 64 + f).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / 16e6;
+            *entry = if f / 16 == j % k { 1.0 } else { 0.0 } + 0.3 * noise;
+        }
+    }
+    let outlier = 77 * k;
+    x[outlier * features + 3] = 12.0;
+    let points: AnyPoints<'static> = Dense::new(count, features, x).unwrap().into();
+    let held = open(points.clone(), None).unwrap();
+    let source = Counted { points: &points, read: AtomicUsize::new(0) };
+    let streamed = stream(&source).unwrap();
+    let apart = on_workers(&points, &None, 2, usize::MAX, vec![]).unwrap();
+    for method in ["em-onmf", "k-means"] {
+        let values = Values::new().set("max-iterations", 1.0);
+        let job = Job { start: Some(Start::Residual), runs: 3, values, ..Job::new(method, k).unwrap() };
+        let whole = run(&*held, &job);
+        let labels = &whole.solution.labels;
+        let wrong = (0..count).filter(|&j| j != outlier && labels[j] != labels[j % k]).count();
+        assert_eq!(wrong, 0, "{method}: a draw in every cluster, at the scale of the data");
+        source.read.store(0, Ordering::Relaxed);
+        assert_same(&whole, &run(&*streamed, &job), &format!("{method} from a source"));
+        // Two passes for each centroid of each run would be twice as many.
+        let passes = source.read.load(Ordering::Relaxed) / count;
+        assert!(passes < k * 3, "{method} went {passes} times over the data");
+        assert_same(&whole, &run(&*apart, &job), &format!("{method} on two workers"));
     }
 }
 

@@ -310,7 +310,8 @@ class Holder:
 #: Samples that workers hold: the way to them, and their shape.
 class Fleet:
     def __new__(
-        cls, transport: object, n_samples: int, n_features: int, *, nonzeros: int, single: bool, sparse: bool
+        cls, transport: object, n_samples: int, n_features: int, *, nonzeros: int, single: bool, sparse: bool,
+        memory: int
     ) -> Fleet: ...
 
 #: Samples, features, stored entries, whether in float32, whether sparse, and weights of a block folder.

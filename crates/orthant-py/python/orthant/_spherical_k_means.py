@@ -62,7 +62,7 @@ class SphericalKMeans(ClusterMixin, Clustering):
     memory : int or str, default=None
         Bytes that may be used for data that stay on disk, as in "512M" or "4G"; None is six tenths of what is free. A
         path (of a block folder, .npy, ENVI, .npz that is not compressed) is streamed, and so is a `numpy.memmap` that
-        is larger.
+        is larger. On a cluster: what samples of the data may take of the client.
 
     verbose : int, default=0
         1 draws a bar.

@@ -131,7 +131,7 @@ pub trait Data: Send + Sync {
         None
     }
     /// Some points, in the given order, with their weights: a copy in memory, for samples and halves.
-    fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>>;
+    fn select(&self, points: &[usize]) -> Result<Box<dyn Data>>;
     /// Calls `f` with the feature and the value (scaled) of every stored entry of a point.
     fn entries(&self, point: usize, f: &mut dyn FnMut(usize, f64)) -> Result<()>;
     /// Some points (scaled), as the columns of a features × count matrix.

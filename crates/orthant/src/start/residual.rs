@@ -1,13 +1,13 @@
 //! Points drawn with probabilities proportional to what is not yet explained; of 2 + ⌊ln k⌋ draws the
 //! one that leaves least is kept. For k-means this is greedy k-means++; for ONMF the residual of a
-//! point is `‖m‖² − maxᵢ(uᵢᵀm)²`.
+//! point is `‖m‖² − maxᵢ(uᵢᵀm)²`. Of large data a sample is drawn from ([`Problem::sample`]).
 
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
 use crate::matrix::passes::{Explain, Settle, Unsettle};
 use crate::matrix::{Mat, Rule, Slot, Slots};
-use crate::prepare::{Problem, place};
+use crate::prepare::{Needs, Problem, place};
 use crate::random::uniform;
 
 pub(super) fn points(
@@ -16,6 +16,16 @@ pub(super) fn points(
     rule: Rule,
     generator: &mut ChaCha8Rng,
 ) -> Result<Mat> {
+    if let Some(sample) = problem.sample()? {
+        let needs = Needs { signed: true, zero_is_a_point: rule.distance };
+        // It may have too few points that are not zero.
+        if let Ok(part) = Problem::new(sample, problem.k, needs) {
+            let part = part.asking_as(problem);
+            let centroids = points(&part, &mut *sample.slots()?, rule, generator)?;
+            problem.is_cut_short_as(&part);
+            return Ok(rule.rescaled(centroids, problem.facts().scale / sample.facts().scale));
+        }
+    }
     let k = problem.k;
     let draws = 2 + (k as f64).ln() as usize;
     let any = |generator: &mut ChaCha8Rng| Ok(problem.draw(1, rule.distance, generator)?[0]);

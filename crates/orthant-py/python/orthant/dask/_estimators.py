@@ -13,7 +13,7 @@ from distributed import default_client
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _base, _onmf, _orthant, _spherical_k_means
-from .._inputs import aligned
+from .._inputs import aligned, bytes_of
 from .._typing import Labels, MatrixLike, Real
 from .._typing import Path as PathLike
 from ._chunks import Chunks, Folder, blocks_of, chunked, is_path, opened
@@ -55,8 +55,6 @@ class _OnDask(_base.Clustering):
             raise ValueError("cluster='features' needs X in one piece: use orthant.ONMF, or pass X transposed.")
         if self.weighting is not None:
             raise ValueError("weighting is not available on a cluster yet: weight X before it is passed.")
-        if self.memory is not None:
-            raise ValueError("memory is of data on one machine: on a cluster the workers have their own limits.")
 
     def _check_X(self, X: MatrixLike, *, reset: bool) -> Any:
         X = opened(X) if is_path(X) else X
@@ -100,7 +98,8 @@ class _OnDask(_base.Clustering):
         self._transport = Transport(self.client, X)
         _check_memory(X, self.client)
         return _orthant.Fleet(
-            self._transport, *X.shape, nonzeros=X.nonzeros, single=X.dtype == np.float32, sparse=X.sparse
+            self._transport, *X.shape, nonzeros=X.nonzeros, single=X.dtype == np.float32, sparse=X.sparse,
+            memory=bytes_of(self.memory),
         )
 
     def fit(

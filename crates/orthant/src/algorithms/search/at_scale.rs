@@ -13,7 +13,7 @@ use super::Task;
 use crate::error::{Error, Result};
 use crate::matrix::Mat;
 use crate::prepare::Problem;
-use crate::random::uniform;
+use crate::random::one_of_each_stretch;
 use crate::run::{Conclusion, Mark, Progress, State};
 use crate::saved::{Saved, misfit};
 use crate::start::{Start, Stream};
@@ -92,22 +92,10 @@ impl<'a> AtScale<'a> {
         self.marks.push(Mark { stage, planned, name, iterations: 0, objective: f64::NAN });
     }
 
-    /// One point of every stretch.
-    fn sample(&self) -> Vec<usize> {
-        let points = self.problem.data.shape().points;
-        let mut generator = Stream { run: self.stream.run << 40 | 0xffff, ..self.stream }.generator();
-        let edge = |at: usize| (at as u128 * points as u128 / self.size as u128) as usize;
-        (0..self.size)
-            .map(|at| {
-                let stretch = edge(at)..edge(at + 1);
-                stretch.start + (uniform(&mut generator) * stretch.len() as f64) as usize
-            })
-            .collect()
-    }
-
     /// The centroids that the search finds on the sample, and the objective that all points would have if they were alike.
     fn solve_sample(&self) -> Result<(Mat, f64)> {
-        let points = self.sample();
+        let mut generator = Stream { run: self.stream.run << 40 | 0xffff, ..self.stream }.generator();
+        let points = one_of_each_stretch(&mut generator, self.problem.data.shape().points, self.size);
         let sample = self.problem.data.select(&points)?;
         let problem =
             Problem::new(&*sample, self.problem.k, self.task.method.needs())?.asking_as(self.problem);
@@ -136,14 +124,7 @@ impl<'a> AtScale<'a> {
             false => all.usable_weight / some.usable_weight * scale.powi(self.task.method.degree),
         };
         let objective = found.objective.map_or(f64::NAN, |objective| objective * size);
-        Ok((
-            if self.task.method.rule.distance {
-                found.directions.map(|x| x * scale)
-            } else {
-                found.directions
-            },
-            objective,
-        ))
+        Ok((self.task.method.rule.rescaled(found.directions, scale), objective))
     }
 
     fn descent(&self, centroids: Mat) -> Result<Box<dyn State + 'a>> {

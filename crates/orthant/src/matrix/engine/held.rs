@@ -72,7 +72,7 @@ impl Data for Held<'_> {
         true
     }
 
-    fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>> {
+    fn select(&self, points: &[usize]) -> Result<Box<dyn Data>> {
         check_points(points, self.engine.shape.points)?;
         let weights = self.weights().map(|w| points.iter().map(|&j| w[j]).collect());
         let turned = self.engine.shape.sparse.then_some(!self.turned.is_empty());

@@ -188,18 +188,14 @@ impl<S: Source> Data for Streamed<S> {
         false
     }
 
-    fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>> {
+    fn select(&self, points: &[usize]) -> Result<Box<dyn Data>> {
         check_points(points, self.engine.shape.points)?;
         let weights = self.weights().map(|w| points.iter().map(|&j| w[j]).collect());
         open(pick(&self.source, points)?, weights)
     }
 
     fn fits(&self) -> Option<usize> {
-        // A sample is there twice while it is put in order, and later beside V, D and Λ of its points.
-        let each = (self.engine.shape.nonzeros / self.engine.shape.points.max(1)).max(1);
-        let point = 2 * each * bytes_each(&self.engine.shape) + 512;
-        let fits = self.budget.bytes / 2 / point;
-        (fits < self.engine.shape.points).then_some(fits)
+        sample_within(&self.engine.shape, self.budget.bytes)
     }
 
     fn entries(&self, point: usize, f: &mut dyn FnMut(usize, f64)) -> Result<()> {
@@ -215,6 +211,14 @@ impl<S: Source> Data for Streamed<S> {
         let arrays = Arrays::new(engine.rows.len(), room.clone());
         Ok(Box::new(StreamedSlots { source, engine, window: *window, arrays, packed: vec![] }))
     }
+}
+
+/// How many points a sample may have within so many bytes; none where they are enough for all.
+pub(super) fn sample_within(shape: &Shape, bytes: usize) -> Option<usize> {
+    // It is there twice while it is put in order, and later beside V, D and Λ of its points.
+    let each = (shape.nonzeros / shape.points.max(1)).max(1);
+    let fits = bytes / 2 / (2 * each * bytes_each(shape) + 512);
+    (fits < shape.points).then_some(fits)
 }
 
 /// Some points of a source in the given order, in memory: those that lie close together are read together.

@@ -290,6 +290,11 @@ impl Rule {
         by!(self, rule => rule.of_points(points))
     }
 
+    /// Centroids of data that are so many times as large: only where lengths count do they differ.
+    pub(crate) fn rescaled(self, centroids: Mat, scale: f64) -> Mat {
+        if self.distance { centroids.map(|x| x * scale) } else { centroids }
+    }
+
     /// What points are multiplied with to be compared with centroids.
     pub(crate) fn scored(self, centroids: Mat) -> Mat {
         by!(self, rule => rule.scored(centroids))

@@ -9,6 +9,7 @@ use crate::bytes::Bytes;
 use crate::error::{Error, Result};
 use crate::matrix::cut::Joining;
 use crate::matrix::engine::facts::{check_weights, facts, scale_of};
+use crate::matrix::engine::streamed::sample_within;
 use crate::matrix::engine::{Told, join, open, sums_of};
 use crate::matrix::passes::{Look, Looked, Normed, Norms};
 use crate::matrix::points::AnyPoints;
@@ -19,15 +20,19 @@ struct Shards<'a> {
     fleet: Fleet<'a>,
     weights: Option<Vec<f64>>,
     facts: Facts,
+    /// Bytes of this process that a sample may take.
+    memory: usize,
     /// Numbers for arrays.
     next: AtomicU64,
 }
 
-/// Opens data that workers load and hold, each some blocks of [`Cut::of`](crate::matrix::Cut::of) the whole shape.
+/// Opens data that workers load and hold, each some blocks of [`Cut::of`](crate::matrix::Cut::of) the whole shape. Methods that
+/// work on samples make them as large as `memory`, in bytes of this process, allows.
 pub fn shards<'a>(
     transport: Box<dyn Transport + 'a>,
     shape: Shape,
     weights: Option<Vec<f64>>,
+    memory: usize,
 ) -> Result<Box<dyn Data + 'a>> {
     if let Some(weights) = &weights {
         check_weights(weights, shape.points)?;
@@ -40,7 +45,7 @@ pub fn shards<'a>(
     let (normed, _) = whole(&Norms, fleet.ask(Deed::Scale(scale))?);
     let normed: Normed = *normed.into_any().downcast().expect("norms tell norms");
     let facts = facts(looked, &normed, scale, weights.as_deref(), shape.points);
-    Ok(Box::new(Shards { fleet, weights, facts, next: AtomicU64::new(1) }))
+    Ok(Box::new(Shards { fleet, weights, facts, memory, next: AtomicU64::new(1) }))
 }
 
 /// What all nodes of an answer tell.
@@ -89,7 +94,11 @@ impl Data for Shards<'_> {
         false
     }
 
-    fn select(&self, points: &[usize]) -> Result<Box<dyn Data + '_>> {
+    fn fits(&self) -> Option<usize> {
+        sample_within(&self.fleet.shape, self.memory)
+    }
+
+    fn select(&self, points: &[usize]) -> Result<Box<dyn Data>> {
         let weights = self.weights().map(|w| points.iter().map(|&j| w[j]).collect());
         open(AnyPoints::of_entries(self.fetch(points)?, &self.fleet.shape)?, weights)
     }
