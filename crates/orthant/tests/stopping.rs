@@ -170,6 +170,22 @@ fn a_descent_after_a_swap_ends_after_a_pass() {
 }
 
 #[test]
+fn moves_are_given_up_and_leave_what_was_before_them() {
+    let data = wide();
+    let job = Job { seed: 2, ..Job::new("em-onmf", 6).unwrap() };
+    let before = cluster(&*data, &job, &mut ()).unwrap();
+    let mut observer = Impatient { from: Some("moves"), ..Impatient::default() };
+    let job = Job { polish: vec![Polish::Moves], ..job };
+    let whole = cluster(&*data, &job, &mut ()).unwrap();
+    assert!(whole.best().stages.last().unwrap().history.len() > 1, "there is something to move");
+    let outcome = cluster(&*data, &job, &mut observer).unwrap();
+    let moves = outcome.best().stages.last().unwrap();
+    assert_eq!((moves.name.as_str(), moves.history.len(), moves.stop), ("moves", 0, Stop::Cancelled));
+    assert_eq!(outcome.solution.labels, before.solution.labels);
+    assert!(outcome.best().objective.is_finite());
+}
+
+#[test]
 fn a_decomposition_that_is_cut_short_claims_nothing() {
     let data = wide();
     let asked = AtomicUsize::new(0);

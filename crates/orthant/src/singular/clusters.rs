@@ -17,6 +17,8 @@ pub struct Dominant {
     pub passes: usize,
 }
 
+/// What [`dominant()`] leaves of residuals.
+pub(crate) const TOLERANCE: f64 = 1e-10;
 /// Up to this many entries, vectors of one number for each point are cheap to hold, and to send.
 const FEW: usize = 1 << 22;
 
@@ -32,7 +34,8 @@ fn few_points(shape: &Shape, k: usize) -> bool {
 pub fn dominant(data: &dyn Data, slots: &mut dyn Slots, runs: &[usize], u: &Mat) -> Result<Dominant> {
     let k = u.cols / runs.len().max(1);
     let guesses: Vec<Mat> = (0..runs.len()).map(|r| u.columns(r * k..(r + 1) * k)).collect();
-    let found = dominant_within(data, slots, runs, &guesses.iter().collect::<Vec<_>>(), 1e-10, &|| false)?;
+    let found =
+        dominant_within(data, slots, runs, &guesses.iter().collect::<Vec<_>>(), TOLERANCE, &|| false)?;
     Ok(Dominant {
         u: Mat::beside(&found.iter().map(|f| &f.u).collect::<Vec<_>>()),
         sigma2: found.iter().flat_map(|f| f.sigma2.iter().copied()).collect(),

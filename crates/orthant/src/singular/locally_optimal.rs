@@ -18,7 +18,7 @@ pub(super) trait Space {
 }
 
 /// Whether to stop with what there is.
-pub(super) type Stopping<'a> = &'a (dyn Fn() -> bool + Sync);
+pub(crate) type Stopping<'a> = &'a (dyn Fn() -> bool + Sync);
 
 fn inverse(x: f64) -> f64 {
     if x > 0.0 { 1.0 / x } else { 0.0 }

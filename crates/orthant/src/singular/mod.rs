@@ -8,9 +8,10 @@ mod locally_optimal;
 mod subspace;
 mod top;
 
-pub(crate) use clusters::dominant_of_strengths;
 pub use clusters::{Dominant, dominant, dominant_within};
+pub(crate) use clusters::{TOLERANCE, dominant_of_strengths};
 pub use gram::gram;
+pub(crate) use locally_optimal::Stopping;
 pub(crate) use subspace::Subspace;
 pub(crate) use top::orthonormalize_rows;
 pub use top::{Singular, right_vectors, top, top_until};

@@ -11,12 +11,14 @@ use crate::matrix::{Format, Mat, Slots};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State};
 use crate::saved::Saved;
-use crate::singular::dominant;
+use crate::singular::{Dominant, Stopping, TOLERANCE, dominant_within};
 
 /// At most so many points move in one sweep.
 const MOST: usize = 256;
 /// For so many points the exact form is computed when the cheap one finds nothing.
 const SHORT_LIST: usize = 32;
+/// Numbers of the columns that are multiplied in one pass for it, at most (for a single point what it takes).
+const TOGETHER: usize = 8 << 20;
 
 /// Moves until none gains.
 pub(crate) struct Moves<'a> {
@@ -32,7 +34,7 @@ impl<'a> Moves<'a> {
     pub(crate) fn begin(problem: &'a Problem<'a>, labels: &[i32], guess: &Mat) -> Result<Self> {
         let mut slots = problem.data.slots()?;
         slots.set_labels(0, labels)?;
-        let found = dominant(problem.data, &mut *slots, &[0], guess)?;
+        let found = vectors(problem, &mut *slots, guess, &|| problem.is_to_stop())?;
         Ok(Moves { problem, slots, u: found.u, sigma2: found.sigma2 })
     }
 
@@ -48,18 +50,32 @@ impl<'a> Moves<'a> {
 
     /// Makes the moves if Σσ₁² really grows, which is computed and not believed.
     fn attempt(&mut self, moves: &[Move]) -> Result<bool> {
+        let problem = self.problem;
         self.slots.relabel(0, moves.iter().map(|m| (m.point, m.to)))?;
-        let found = dominant(self.problem.data, &mut *self.slots, &[0], &self.u)?;
-        if found.sigma2.iter().sum::<f64>() > self.explained() {
+        let found = vectors(problem, &mut *self.slots, &self.u, &|| problem.stop_is_asked())?;
+        let given_up = problem.go_on();
+        if given_up.is_ok() && found.sigma2.iter().sum::<f64>() > self.explained() {
             (self.u, self.sigma2) = (found.u, found.sigma2);
             return Ok(true);
         }
         self.slots.relabel(0, moves.iter().map(|m| (m.point, m.from)))?;
-        Ok(false)
+        given_up.map(|()| false)
     }
 
     /// The moves of some points with the exact g of every cluster, best first.
     fn sharpen(&mut self, moves: &[Move]) -> Result<Vec<Move>> {
+        let each = self.problem.data.shape().features * self.problem.k;
+        let mut sharp = vec![];
+        for moves in moves.chunks((TOGETHER / each.max(1)).max(1)) {
+            self.problem.go_on()?;
+            sharp.extend(self.sharpened(moves)?);
+        }
+        sharp.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.point.cmp(&b.point)));
+        Ok(sharp)
+    }
+
+    /// The same for a few of them, in one pass.
+    fn sharpened(&mut self, moves: &[Move]) -> Result<Vec<Move>> {
         let k = self.problem.k;
         let points: Vec<usize> = moves.iter().map(|m| m.point).collect();
         let x = self.problem.data.gather(&points)?;
@@ -88,10 +104,13 @@ impl<'a> Moves<'a> {
                 others.fold((m.to, f64::NEG_INFINITY), |best, new| if new.1 > best.1 { new } else { best });
             Move { to, gain: bound(c, m.from, -1.0) + come, ..*m }
         });
-        let mut sharp: Vec<Move> = sharp.collect();
-        sharp.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.point.cmp(&b.point)));
-        Ok(sharp)
+        Ok(sharp.collect())
     }
+}
+
+/// The clusters' dominant vectors, or what is known of them when it is to stop.
+fn vectors(problem: &Problem, slots: &mut dyn Slots, guess: &Mat, is_to_stop: Stopping) -> Result<Dominant> {
+    Ok(dominant_within(problem.data, slots, &[0], &[guess], TOLERANCE, is_to_stop)?.remove(0))
 }
 
 /// The best moves of which no two touch the same cluster: their gains add up.
