@@ -1,6 +1,9 @@
 //! `orthant`: ONMF and clustering of nonnegative data from the command line. A library, so that the Python package has the
 //! same program without a second copy of the engine.
 
+// What `print!` cannot write ends the program: `terminal` and `output` know better.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod args;
 mod bar;
 mod commands;

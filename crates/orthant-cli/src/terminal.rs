@@ -17,6 +17,12 @@ pub fn say(text: &str) {
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }
 
+/// A line on a terminal that the next one is written over; an empty one takes it away.
+pub fn show(text: &str) {
+    let line = format!("\r\x1b[K{}", harmless(text));
+    let _ = std::io::stderr().lock().write_all(line.as_bytes());
+}
+
 /// The text with all that would steer a terminal written out, except line ends and tabs.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     if !text.contains(steers) {

@@ -11,7 +11,7 @@ use orthant::read::blocks::ENDING;
 use crate::args::{ConvertArgs, Orientation};
 use crate::load;
 use crate::output::Files;
-use crate::terminal::tell;
+use crate::terminal::{show, tell};
 
 /// Runs the command.
 pub fn run(args: &ConvertArgs) -> Result<()> {
@@ -65,14 +65,14 @@ fn into_blocks(args: &ConvertArgs) -> Result<()> {
         if !args.work.quiet && shown.elapsed() >= every {
             shown = Instant::now();
             match bar {
-                true => eprint!("\rorthant: {how_far}        "),
+                true => show(&format!("orthant: {how_far}")),
                 false => tell!("orthant: {}: {how_far}", args.out.display()),
             }
         }
     };
     let converted = read::convert(&conversion, &mut tell);
     if bar && !args.work.quiet {
-        eprint!("\r\x1b[K");
+        show("");
     }
     let shape = converted?;
     if !args.work.quiet {
