@@ -88,7 +88,7 @@ fn work_that_is_killed_goes_on_to_the_same_bits() {
             kills += 1;
             let stands = lasting(&place);
             // In the moment of the moves the next run sees to it.
-            let moving = contents(&place).keys().any(|name| name.contains(".part/put"));
+            let moving = contents(&place).keys().any(|name| name.contains(".part/replace"));
             assert!(moving || stands == old || stands == *new, "{work}: neither the old nor the new result");
             if fraction(&mut seed) < 0.7 {
                 break;

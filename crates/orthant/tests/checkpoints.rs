@@ -145,6 +145,18 @@ fn a_damaged_or_foreign_checkpoint_is_refused() {
     let message =
         resume(&*data, &other, Checkpoint::from_bytes(&bytes).unwrap(), &mut ()).map(|_| ()).unwrap_err();
     assert!(message.to_string().contains("other work"), "{message}");
+    // Other data: the same norms of points and of features, another digit at the end, other weights.
+    let turned: Vec<f64> = x.chunks_exact(8).flat_map(|point| point.iter().rev().copied()).collect();
+    let swapped = [&x[8..16], &x[..8], &x[16..]].concat();
+    let mut nearly = x.clone();
+    nearly[100] = f64::from_bits(nearly[100].to_bits() + 1);
+    let weighted = Some(vec![2.0; 40]);
+    for (x, weights) in [(turned, None), (swapped, None), (nearly, None), (x.clone(), weighted)] {
+        let other = open_kind("dense f64", &x, 8, weights);
+        let saved = Checkpoint::from_bytes(&bytes).unwrap();
+        let message = resume(&*other, &job, saved, &mut ()).map(|_| ()).unwrap_err();
+        assert!(message.to_string().contains("other work"), "{message}");
+    }
     // Nobody can have been left behind by nobody.
     let mut impossible = Checkpoint::from_bytes(&bytes).unwrap();
     assert!(impossible.finished.is_empty());
