@@ -52,7 +52,7 @@ fn is_timed(name: &str) -> bool {
 }
 
 fn is_part(name: &str) -> bool {
-    name.contains(".part")
+    name.contains(".part") || name.contains(".unfinished")
 }
 
 /// What a folder holds, without what is in the making.
@@ -82,6 +82,7 @@ fn is_new(found: &Files, old: &Files, new: &Files) -> bool {
 
 /// A command that writes into `place`, over what `before` wrote there or into nothing.
 struct Case {
+    place: &'static str,
     before: Option<&'static str>,
     command: &'static str,
     /// A command that fails, but begins by putting in order what lies in `place`.
@@ -92,6 +93,8 @@ struct Case {
 
 const PLACE: &str = "place";
 const SETTLE_FOLDER: &str = "compare missing.npy -k 2 --out place --force";
+/// The result is read, the new points are not there.
+const SETTLE_RESULT: &str = "predict place missing.npy";
 const SETTLE_FILES: &str = "convert missing.npy place/other.npy";
 
 fn data() -> TempDir {
@@ -108,7 +111,7 @@ fn data() -> TempDir {
 
 fn check(case: &Case) {
     let data = data();
-    let (folder, place) = (data.path(), data.path().join(PLACE));
+    let (folder, place) = (data.path(), data.path().join(case.place));
     succeed(folder, "cluster set.csv -k 3 -a em-onmf --start residual --out model -q");
     std::fs::create_dir(&place).unwrap();
     if let Some(before) = case.before {
@@ -174,9 +177,10 @@ fn check(case: &Case) {
 #[test]
 fn cluster_over_an_earlier_result() {
     check(&Case {
+        place: PLACE,
         before: Some("cluster set.csv -k 2 -a k-means --out place --force -q"),
         command: "cluster set.csv -k 3 -a em-onmf --start residual --out place --force -q",
-        settle: SETTLE_FOLDER,
+        settle: SETTLE_RESULT,
         stride: 1,
     });
 }
@@ -184,9 +188,10 @@ fn cluster_over_an_earlier_result() {
 #[test]
 fn cluster_into_a_new_folder() {
     check(&Case {
+        place: PLACE,
         before: None,
         command: "cluster set.csv -k 3 -a em-onmf --start residual --out place -q",
-        settle: SETTLE_FOLDER,
+        settle: SETTLE_RESULT,
         stride: 1,
     });
 }
@@ -194,6 +199,7 @@ fn cluster_into_a_new_folder() {
 #[test]
 fn compare() {
     check(&Case {
+        place: PLACE,
         before: Some("cluster set.csv -k 2 --out place --force -q"),
         command: "compare set.csv -k 2 --methods em-onmf:residual --runs 1 --out place --force -q",
         settle: SETTLE_FOLDER,
@@ -204,6 +210,7 @@ fn compare() {
 #[test]
 fn advise() {
     check(&Case {
+        place: PLACE,
         before: Some("cluster set.csv -k 2 --out place --force -q"),
         command: "advise set.csv -k 2 --runs 1 --halves 1 --out place --force -q",
         settle: SETTLE_FOLDER,
@@ -214,6 +221,7 @@ fn advise() {
 #[test]
 fn choose_k() {
     check(&Case {
+        place: PLACE,
         before: Some("cluster set.csv -k 2 --out place --force -q"),
         command: "choose-k set.csv 2..3 --runs 1 --halves 1 --out place --force -q",
         settle: SETTLE_FOLDER,
@@ -224,6 +232,7 @@ fn choose_k() {
 #[test]
 fn generate() {
     check(&Case {
+        place: PLACE,
         before: Some("generate synthetic --sizes 2,2,2,2,2,2 --noise 0.1 --seed 1 --out place/set.npy"),
         command: "generate synthetic --sizes 2,2,2,2,1,3 --noise 0.1 --seed 2 --out place/set.npy --force",
         settle: SETTLE_FILES,
@@ -234,6 +243,7 @@ fn generate() {
 #[test]
 fn convert() {
     check(&Case {
+        place: PLACE,
         before: Some("convert set.csv place/set.cluto -q"),
         command: "convert set.svmlight place/set.cluto --force -q",
         settle: SETTLE_FILES,
@@ -241,9 +251,24 @@ fn convert() {
     });
 }
 
+/// Into a block folder, which goes on from what a killed run has left.
+#[test]
+fn convert_into_blocks() {
+    for before in [Some("convert set.csv place.blocks -q"), None] {
+        check(&Case {
+            place: "place.blocks",
+            before,
+            command: "convert set.svmlight place.blocks --force -q",
+            settle: "cluster place.blocks -k 1000",
+            stride: 1,
+        });
+    }
+}
+
 #[test]
 fn predict() {
     check(&Case {
+        place: PLACE,
         before: Some("convert set.csv place/labels.csv -q"),
         command: "predict model set.csv --out place/labels.csv --force -q",
         settle: SETTLE_FILES,

@@ -85,9 +85,13 @@ const WRITING: &[(&str, &str)] = &[
 #[test]
 fn a_standard_error_that_fails_costs_nothing() {
     let folder = folder();
+    succeed(folder.path(), "cluster set.npy -k 6 -a em-onmf --out model -q");
     let plain = [
         ("generate synthetic --force --out made.npy", "made.npy"),
         ("convert set.npy made.mtx --force", "made.mtx"),
+        ("convert set.npy made.blocks --force", "made.blocks"),
+        ("predict model set.npy --out made.txt", "made.txt"),
+        ("demo --sets 1 --runs 1 --out result", "result"),
     ];
     let into =
         WRITING.iter().map(|(command, file)| (format!("{command} --out result"), format!("result/{file}")));
@@ -98,8 +102,15 @@ fn a_standard_error_that_fails_costs_nothing() {
             assert!(output.status.success(), "{command}: {:?}", output.status);
             assert!(folder.path().join(&file).exists(), "{command}");
             let _ = fs::remove_dir_all(folder.path().join("result"));
+            let _ = fs::remove_dir_all(folder.path().join(&file));
             let _ = fs::remove_file(folder.path().join(&file));
         }
+        // Closed from the start.
+        let mut closed = Command::new("sh");
+        closed.args(["-c", "exec \"$0\" \"$@\" 2>&-", env!("CARGO_BIN_EXE_orthant")]);
+        let output = closed.current_dir(folder.path()).args(command.split_whitespace()).output().unwrap();
+        assert!(output.status.success() && folder.path().join(&file).exists(), "{command}: closed");
+        let _ = fs::remove_dir_all(folder.path().join("result"));
     }
 }
 
@@ -201,6 +212,24 @@ fn a_mounted_folder_is_replaced_as_any_other_and_a_full_one_keeps_what_it_had() 
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_block_folder_that_is_mounted_or_linked_is_replaced_as_any_other() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("result")).unwrap();
+    fs::write(folder.path().join("other.csv"), "1,2\n3,4\n").unwrap();
+    let script = r#"
+        ln -s result x.blocks && mkdir y.blocks && mount -t tmpfs none y.blocks || exit 1
+        for place in x.blocks y.blocks; do
+            "$0" convert set.npy $place -q && echo mine >$place/thesis.txt || exit 2
+            "$0" convert other.csv $place --force -q || exit 3
+            "$0" info $place | grep -q "features  *2$" && test "$(cat $place/thesis.txt)" = mine || exit 4
+            test "$(ls -A $place | tr '\n' ' ')" = "000000.data.npy blocks.json thesis.txt " || exit 5
+        done
+        test -L x.blocks"#;
+    on_a_disk_of_its_own(folder.path(), "10m", script);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn a_file_that_is_mounted_by_itself_is_not_replaced_and_costs_neither() {
     let folder = folder();
     fs::create_dir(folder.path().join("result")).unwrap();
@@ -283,6 +312,17 @@ fn an_end_while_data_are_read_leaves_no_folder() {
 }
 
 #[test]
+fn an_end_while_a_block_folder_is_made_leaves_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "generate large --points 100000000 --out deep/er/made.blocks";
+    let mut child = begin(&mut listening(folder.path()), command);
+    until("it begins", || folder.path().join("deep/er/made.blocks/.unfinished/journal").exists());
+    send(&mut child, "-INT");
+    assert_eq!(ends(child).status.code(), Some(130));
+    assert!(contents(folder.path()).is_empty());
+}
+
+#[test]
 fn a_folder_in_the_place_of_a_file_costs_neither() {
     let folder = folder();
     succeed(folder.path(), "cluster set.npy -k 6 -a k-means --out result -q");
@@ -320,6 +360,7 @@ fn names_as_long_as_the_system_takes_them_are_taken() {
     let name = |ending: &str| "n".repeat(255 - ending.len()) + ending;
     succeed(folder.path(), &format!("cluster set.npy -k 6 -q --out {}", name("")));
     succeed(folder.path(), &format!("convert set.npy {} -q", name(".mtx")));
+    succeed(folder.path(), &format!("convert set.npy {} -q", name(".blocks")));
     succeed(folder.path(), &format!("predict {} set.npy --out {} -q", name(""), name(".txt")));
     succeed(
         folder.path(),
@@ -356,6 +397,22 @@ fn pipes_that_nobody_named_are_not_waited_for() {
         assert_eq!(output.status.code(), Some(2));
         assert!(texts(&output).1.contains(&format!("{file}: is not a file")));
     }
+    succeed(folder.path(), "convert set.npy set.blocks -q");
+    for file in ["000000.data.npy", "truth.txt"] {
+        fs::rename(folder.path().join("set.blocks").join(file), folder.path().join("aside")).unwrap();
+        pipe(&format!("set.blocks/{file}"));
+        for command in ["info set.blocks", "cluster set.blocks -k 6 --memory 20k"] {
+            let output = ends(begin(&mut orthant(folder.path()), command));
+            assert_eq!(output.status.code(), Some(2));
+            assert!(texts(&output).1.contains(&format!("{file}: is not a file")));
+        }
+        fs::remove_file(folder.path().join("set.blocks").join(file)).unwrap();
+        fs::rename(folder.path().join("aside"), folder.path().join("set.blocks").join(file)).unwrap();
+    }
+    fs::create_dir(folder.path().join("pictures")).unwrap();
+    pipe("pictures/one.png");
+    let output = ends(begin(&mut orthant(folder.path()), "info pictures"));
+    assert!(texts(&output).1.contains("a folder without PNG or JPEG pictures"));
     pipe("result/.orthant-0123456789abcdef.part");
     let child = begin(&mut orthant(folder.path()), "cluster set.npy -k 6 -a em-onmf --out result --force -q");
     assert!(ends(child).status.success());

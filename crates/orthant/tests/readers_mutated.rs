@@ -245,6 +245,12 @@ fn damaged_lists_give_a_list_or_an_error() {
 }
 
 #[test]
+fn damaged_block_folders_give_points_or_an_error() {
+    let _alone = alone();
+    driven(targets::blocks, 600);
+}
+
+#[test]
 fn damaged_checkpoints_go_on_or_are_refused() {
     let _alone = alone();
     let tried = std::cell::Cell::new((0, 0));

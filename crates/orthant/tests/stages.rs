@@ -5,7 +5,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use orthant::matrix::{Dense, Matrix};
+use orthant::matrix::{AnyPoints, Dense, Matrix};
+use orthant::read::blocks::{With, Writer};
 use orthant::read::{Loaded, Stage, settle, write};
 
 /// What a run that was killed left in a folder: files by their place in the hidden folder.
@@ -122,4 +123,17 @@ fn names_with_line_breaks_are_refused_where_a_line_is_a_name() {
     assert!(listing(home.path()).is_empty());
     write(&path, &named(["one", "two"])).unwrap();
     assert_eq!(fs::read_to_string(home.path().join("set.cluto.rlabel")).unwrap(), "one\ntwo\n");
+}
+
+#[test]
+fn names_of_features_with_line_breaks_are_refused_by_a_block_folder() {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("set.blocks");
+    let points = AnyPoints::from(Dense::new(2, 1, vec![1.0, 2.0]).unwrap());
+    let mut writer = Writer::begin(&place, false, points.shape().format, "", false).unwrap();
+    writer.push(&points, None, None).unwrap();
+    let with = With { vocabulary: Some(vec!["two\nlines".into()]), ..With::default() };
+    let error = writer.finish(None, &with).unwrap_err().to_string();
+    assert!(error.contains("has a line break, which feature_names.txt cannot hold"), "{error}");
+    assert!(!place.exists(), "it leaves nothing");
 }

@@ -498,7 +498,13 @@ fn a_block_folder_that_was_damaged_or_changes_is_refused_in_a_line() {
     assert!(error.contains("000001.data.npy") && error.contains("changed or shrunk"), "{error}");
     let index = folder.join("blocks.json");
     let text = std::fs::read_to_string(&index).unwrap();
+    std::fs::write(&second, &bytes).unwrap();
     std::fs::write(&index, text.replace("000001.data.npy", "../secret.npy")).unwrap();
+    assert!(refusal().contains("not the name of a file in the folder"), "{}", refusal());
+    // Nor do lists lie elsewhere.
+    let outside = "\"names\": {\"name\": \"../names.txt\", \"bytes\": 2, \"crc32\": 0}, \"points\"";
+    std::fs::write(place.path().join("names.txt"), "a\n").unwrap();
+    std::fs::write(&index, text.replacen("\"points\"", outside, 1)).unwrap();
     assert!(refusal().contains("not the name of a file in the folder"), "{}", refusal());
 }
 
@@ -516,12 +522,15 @@ fn what_an_interrupted_run_has_written_of_a_block_folder_is_taken_over() {
     let refusal = Writer::begin(&again, false, shape.format, "", false).map(|_| ()).unwrap_err().to_string();
     assert!(refusal.contains("another run is writing it"), "{refusal}");
     // As if it had been killed: nothing is put in order.
-    let unfinished = place.path().join(".again.blocks.unfinished");
+    let unfinished = again.join(".unfinished");
     let copy = place.path().join("copy");
     copy_folder(&unfinished, &copy);
     drop(writer);
-    assert!(!unfinished.exists(), "a run that fails leaves nothing");
+    assert!(!again.exists(), "a run that fails leaves nothing");
+    std::fs::create_dir(&again).unwrap();
     std::fs::rename(&copy, &unfinished).unwrap();
+    let unread = Blocks::open(&again).map(|_| ()).unwrap_err().to_string();
+    assert!(unread.contains("is not finished"), "{unread}");
     let mut writer = begin();
     let written = writer.written();
     assert!(written > 1000 && written <= 1500, "{written}");
@@ -536,7 +545,10 @@ fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
-        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        match entry.path().is_dir() {
+            true => copy_folder(&entry.path(), &to.join(entry.file_name())),
+            false => drop(std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
+        }
     }
 }
 

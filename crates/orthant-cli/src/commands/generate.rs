@@ -11,6 +11,7 @@ use orthant::read::{self, Loaded};
 use serde_json::json;
 
 use crate::args::{GenerateArgs, SceneArgs, What};
+use crate::interrupt;
 use crate::output::Files;
 use crate::terminal::tell;
 
@@ -79,13 +80,21 @@ fn write(made: &Generated, files: Files, out: &Path, labels: &Path, shape: &Path
 fn write_streamed(made: &Streamed, out: &Path, labels: &Path, force: bool, blocks: bool) -> Result<()> {
     let shape = made.source.shape();
     if blocks {
-        let mut writer = Writer::begin(out, shape.sparse, shape.format, "", force)?;
+        // Nobody goes on from half of it: Ctrl-C leaves nothing.
+        let begin = || Writer::begin(out, shape.sparse, shape.format, "", force);
+        let mut writer = interrupt::making(begin, Writer::traces)?;
+        let traces = writer.traces();
         for from in (0..shape.points).step_by(4096) {
             let rows = from..(from + 4096).min(shape.points);
             let classes: Vec<String> = rows.clone().map(|point| (made.class)(point)).collect();
             writer.push(&made.source.points(rows)?, Some(&classes), None)?;
         }
-        writer.finish(None, &With::default())?;
+        let finished = {
+            let _held = interrupt::hold();
+            writer.finish(None, &With::default())
+        };
+        interrupt::forget(&traces);
+        finished?;
     } else {
         let files = Files::open(&[out, labels], force)?;
         files.write(out, |to| read::write_points(&*made.source, to, &mut |_| ()))?;

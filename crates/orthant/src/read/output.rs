@@ -9,6 +9,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 pub use kept::Kept;
+pub(super) use stage::{BLOCKS_SEAL, make_folders};
 pub use stage::{SEAL, Stage, Traces, is_part, settle};
 
 use super::source::{bare_name, strip_ending};

@@ -54,7 +54,8 @@ pub(super) fn read_folder(folder: &Path, options: &Options) -> Result<Loaded> {
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.starts_with('.') || path.is_dir() {
+        // A pipe would be waited for.
+        if name.starts_with('.') || !path.is_file() {
             continue;
         }
         if ENDINGS.iter().any(|ending| strip_ending(&name, ending).is_some()) {

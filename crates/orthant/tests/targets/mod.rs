@@ -3,6 +3,7 @@
 
 pub mod hand;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -11,9 +12,11 @@ use orthant::algorithms::{METHODS, Polish, Values};
 use orthant::bytes::Bytes;
 use orthant::checkpoint::Checkpoint;
 use orthant::evaluate::classes;
-use orthant::matrix::{Data, Dense, open};
+use orthant::image::{ImageShape, Scan};
+use orthant::matrix::{AnyPoints, Csr, Data, Dense, open};
 use orthant::pipeline::{Job, resume};
-use orthant::read::{Options, from_bytes, lines, list, numbers};
+use orthant::read::blocks::{With, Writer};
+use orthant::read::{Options, from_bytes, lines, list, numbers, open_in_place, read};
 use orthant::run::{Event, Go, Observer};
 
 use hand::Hand;
@@ -22,8 +25,13 @@ use hand::Hand;
 pub type Target = (&'static str, fn(&[u8]) -> Result<()>);
 
 /// Those whose input is edits of something sound. (Formats are targets too, with their files as input.)
-pub const TARGETS: [Target; 4] =
-    [("checkpoint", checkpoint), ("labels", labels), ("vocabulary", vocabulary), ("weights", weights)];
+pub const TARGETS: [Target; 5] = [
+    ("blocks", blocks),
+    ("checkpoint", checkpoint),
+    ("labels", labels),
+    ("vocabulary", vocabulary),
+    ("weights", weights),
+];
 
 /// A file of a format, or of whatever it looks like.
 pub fn file(format: Option<&str>, bytes: &[u8]) -> Result<()> {
@@ -75,6 +83,64 @@ pub fn vocabulary(bytes: &[u8]) -> Result<()> {
 /// Weights of points, one number a line.
 pub fn weights(bytes: &[u8]) -> Result<()> {
     numbers(&written(&mut Hand(bytes))).map(drop)
+}
+
+/// A block folder with everything beside the numbers that one can have, its files by name.
+fn block_folders() -> &'static [BTreeMap<String, Vec<u8>>; 2] {
+    static SOUND: OnceLock<[BTreeMap<String, Vec<u8>>; 2]> = OnceLock::new();
+    SOUND.get_or_init(|| {
+        let dense = Dense::new(3, 4, (0..12).map(f64::from).collect::<Vec<_>>()).unwrap();
+        let sparse = Csr::new(4, vec![0, 2, 2, 3], vec![0i32, 3, 1], vec![1.5f32, 2.0, 0.5]).unwrap();
+        [dense.into(), sparse.into()].map(|points: AnyPoints| {
+            let folder = tempfile::tempdir().unwrap();
+            let (place, shape) = (folder.path().join("x.blocks"), points.shape());
+            let mut writer = Writer::begin(&place, shape.sparse, shape.format, "", false).unwrap();
+            let list = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+            let (truth, names) = (list(&["a", "b", "a"]), list(&["one", "two", "three"]));
+            writer.push(&points, Some(&truth), Some(&names)).unwrap();
+            let with = With {
+                weights: Some(vec![1.0, 2.0, 1.0]),
+                vocabulary: Some(list(&["p", "q", "r", "s"])),
+                image: Some(ImageShape { height: 1, width: 3, scan: Scan::Rows }),
+                wavelengths: Some(vec![400.0, 500.0, 600.0, 700.0]),
+                ..With::default()
+            };
+            writer.finish(None, &with).unwrap();
+            let files = std::fs::read_dir(&place).unwrap().map(|entry| entry.unwrap());
+            files
+                .map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap()))
+                .collect()
+        })
+    })
+}
+
+/// A block folder with some files edited, mostly its index: read whole and a range at a time, it gives the same points or an
+/// error.
+pub fn blocks(bytes: &[u8]) -> Result<()> {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let place = FOLDER.get_or_init(|| tempfile::tempdir().unwrap()).path();
+    let mut hand = Hand(bytes);
+    let mut files = hand.of(block_folders()).clone();
+    let names: Vec<String> = files.keys().cloned().collect();
+    for _ in 0..1 + hand.byte() % 2 {
+        let name = if hand.byte() % 3 > 0 { "blocks.json" } else { hand.of(&names).as_str() };
+        hand.edit(files.get_mut(name).expect("one of them"), 3);
+    }
+    for (name, bytes) in &files {
+        std::fs::write(place.join(name), bytes).unwrap();
+    }
+    let held = read(place, &Options::default());
+    let streamed = open_in_place(place, &Options::default(), false);
+    let Some(streamed) = streamed? else { return held.map(drop) };
+    let shape = streamed.source.shape();
+    for point in 0..shape.points {
+        // Nothing is known of what lies between points before they are read.
+        let points = streamed.source.points(point..point + 1)?;
+        assert_eq!((points.shape().points, points.shape().features), (1, shape.features));
+    }
+    let held = held?.matrix;
+    assert_eq!((held.points(), held.features()), (shape.points, shape.features));
+    Ok(())
 }
 
 /// Keeps every checkpoint that it is offered, and stops after some.
@@ -147,6 +213,13 @@ pub fn checkpoint(bytes: &[u8]) -> Result<()> {
     saved.of = jobs[at].fingerprint(&**data);
     let solution = resume(&**data, &jobs[at], saved, &mut ())?.solution;
     assert!(solution.labels.iter().all(|label| (-1..3).contains(label)));
-    assert!(solution.u.data.iter().chain(&solution.v).all(|x| x.is_finite()));
+    assert!(solution.u.data.iter().chain(&solution.v).all(|x| x.is_finite() && *x >= 0.0));
+    let mut norms2 = [0.0; 3];
+    for (&label, v) in solution.labels.iter().zip(&solution.v) {
+        if let Ok(cluster) = usize::try_from(label) {
+            norms2[cluster] += v * v;
+        }
+    }
+    assert!(norms2.iter().all(|norm2| (norm2 - 1.0).abs() < 1e-9), "VVᵀ is not I: {norms2:?}");
     Ok(())
 }

@@ -10,8 +10,8 @@
 //!   truth.txt names.txt feature_names.txt      a line each, if there are any
 //! ```
 //!
-//! A folder appears whole or not at all. What an interrupted run has written lies in `.big.blocks.unfinished` beside it,
-//! and the same run again goes on from there.
+//! A folder appears whole or not at all. What an interrupted run has written lies in `big.blocks/.unfinished`, and the
+//! same run again goes on from there.
 
 mod write;
 
@@ -25,8 +25,10 @@ pub use write::{With, Writer};
 
 use super::in_place::Beside;
 use super::numpy::Header;
+use super::output::{BLOCKS_SEAL, settle};
 use super::pieces::{Arrangement, Piece, Pieces};
 use super::stored::Stored;
+use super::triples::plausible;
 use super::values::{Element, Layout};
 use super::{Loaded, Options, Precision, lists};
 use crate::error::{Error, Place, Result};
@@ -39,7 +41,7 @@ pub(super) const NAME: &str = "blocks";
 /// How such folders are called.
 pub const ENDING: &str = ".blocks";
 /// The file that says what a folder holds.
-pub const INDEX: &str = "blocks.json";
+pub const INDEX: &str = BLOCKS_SEAL;
 const KIND: &str = "orthant blocks";
 const VERSION: u32 = 1;
 
@@ -50,6 +52,13 @@ struct Part {
     bytes: u64,
     /// CRC-32 of the whole file.
     crc32: u32,
+}
+
+impl Part {
+    /// Whether it is a file of the folder: nothing outside is ever read or removed.
+    fn is_plain(&self) -> bool {
+        Path::new(&self.name).file_name() == Some(self.name.as_ref())
+    }
 }
 
 /// Points that follow each other.
@@ -138,7 +147,14 @@ impl Blocks {
 
     /// The same in another precision than that of the files.
     pub fn open_as(folder: &Path, precision: Option<Precision>) -> Result<Blocks> {
+        settle(folder)?;
         let path = folder.join(INDEX);
+        if !path.exists() && folder.join(write::UNFINISHED).is_dir() {
+            let problem =
+                "is not finished: the same command that wrote it goes on from where it was interrupted"
+                    .into();
+            return Err(Error::File { path: folder.into(), place: Place::Whole, problem });
+        }
         let fault = |problem: String| Error::File { path: path.clone(), place: Place::Whole, problem };
         let text =
             std::fs::read_to_string(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
@@ -160,7 +176,17 @@ impl Blocks {
         {
             return Err(fault("its blocks do not add up to the points and entries that it promises".into()));
         }
+        let sides = [index.points, index.features].map(|side| side as u64);
+        if index.sparse && !sides.iter().all(|&side| plausible(side, index.nonzeros as u64)) {
+            let [points, features] = sides;
+            let problem =
+                format!("{points} x {features} for so few entries ({}) is hardly meant", index.nonzeros);
+            return Err(fault(problem));
+        }
         let opened = Opening { folder, index: &index };
+        for list in [&index.truth, &index.names, &index.feature_names].into_iter().flatten() {
+            opened.file(list)?;
+        }
         let pieces = index.blocks.iter().map(|block| Ok((block.points, opened.piece(block)?)));
         let pieces = pieces.collect::<Result<Vec<_>>>()?;
         let weights = index.weights.as_ref().map(|part| opened.weights(part)).transpose()?;
@@ -241,7 +267,7 @@ impl Opening<'_> {
         };
         let entries = block.nonzeros as u64;
         Ok(Piece::Sparse {
-            offsets: self.array(indptr, Element::I64, &[points + 1])?,
+            offsets: self.array(indptr, Element::I64, &[points.saturating_add(1)])?,
             columns: self.array(indices, Element::I32, &[entries])?,
             values: self.array(&block.data, number, &[entries])?,
         })
@@ -256,20 +282,8 @@ impl Opening<'_> {
 
     /// An array of this element and shape.
     fn array(&self, part: &Part, element: Element, shape: &[u64]) -> Result<Stored> {
-        // Nothing outside of the folder is ever read.
-        if Path::new(&part.name).file_name() != Some(part.name.as_ref()) {
-            return Err(self.wrong(part, "is not the name of a file in the folder".into()));
-        }
-        let path = self.folder.join(&part.name);
-        let failed = |source| Error::Io { path: path.clone(), source };
-        let mut file = File::open(&path).map_err(failed)?;
-        let bytes = file.metadata().map_err(failed)?.len();
-        if bytes != part.bytes {
-            return Err(self.wrong(
-                part,
-                format!("has {bytes} bytes, the index says {}: it was changed or cut", part.bytes),
-            ));
-        }
+        let path = self.file(part)?;
+        let mut file = File::open(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
         let header = Header::read(&mut file).map_err(|fault| self.wrong(part, fault.problem))?;
         let layout = header.layout().map_err(|problem| self.wrong(part, problem))?;
         if layout != (Layout { element, big_endian: false }) || !header.is_plain(shape) {
@@ -278,8 +292,29 @@ impl Opening<'_> {
                 format!("is an array of {}, which is not what the index says", header.shape_text()),
             ));
         }
-        let stored = Stored::new(&path, header.data_at() as u64, shape.iter().product(), layout)?;
+        let count = shape.iter().try_fold(1u64, |count, &side| count.checked_mul(side));
+        let Some(count) = count else {
+            return Err(self.wrong(part, "claims to hold more than any file can".into()));
+        };
+        let stored = Stored::new(&path, header.data_at() as u64, count, layout)?;
         Ok(stored.with_checksum(part.crc32))
+    }
+
+    /// A file that is there and as long as the index says. (A pipe would be waited for.)
+    fn file(&self, part: &Part) -> Result<PathBuf> {
+        if !part.is_plain() {
+            return Err(self.wrong(part, "is not the name of a file in the folder".into()));
+        }
+        let path = self.folder.join(&part.name);
+        let about = path.metadata().map_err(|source| Error::Io { path: path.clone(), source })?;
+        match about.len() {
+            _ if !about.is_file() => Err(self.wrong(part, "is not a file".into())),
+            bytes if bytes != part.bytes => Err(self.wrong(
+                part,
+                format!("has {bytes} bytes, the index says {}: it was changed or cut", part.bytes),
+            )),
+            _ => Ok(path),
+        }
     }
 
     fn wrong(&self, part: &Part, problem: String) -> Error {
@@ -287,8 +322,11 @@ impl Opening<'_> {
     }
 }
 
+/// Whether a folder is one, or will be: what a killed run had completed is put in its place first.
 pub(super) fn recognise_folder(path: &Path) -> bool {
-    path.join(INDEX).is_file()
+    // Where that fails, opening it says why.
+    let _ = settle(path);
+    path.join(INDEX).is_file() || path.join(write::UNFINISHED).is_dir()
 }
 
 /// All of a folder, in memory.

@@ -1,8 +1,16 @@
-//! Writes a block folder: points come a few at a time, blocks are put on disk as they fill, and the folder gets its name
-//! when all of it is there.
+//! Writes a block folder: points come a few at a time, blocks are put on disk as they fill, and the files get their place
+//! when all of them are there.
 //!
-//! Until then it lies beside its place as `.NAME.unfinished`, with a journal of the blocks that are complete. A run that
-//! fails removes it; one that was killed leaves it, and the same work again goes on from there.
+//! Until then they lie in a hidden folder inside their own, `.unfinished`, with a journal of the blocks that are complete.
+//! A run that fails removes it; one that was killed leaves it, and the same work again goes on from there. At the end they
+//! are moved by way of [`Stage`], as all files that belong together are: what was there before stands until they do.
+//!
+//! ```text
+//! lock        held as long as the run lives
+//! journal     what is being written, and the blocks that are complete
+//! files/      the files of the new folder
+//! scratch/    whatever else the work needs
+//! ```
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -11,7 +19,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::super::numpy::{put_header, write_list};
-use super::super::output::folder_of;
+use super::super::output::{Stage, Traces, is_part, make_folders, settle};
 use super::super::stored::checksum;
 use super::super::values::Number;
 use super::{Block, INDEX, Image, Index, KIND, Part, VERSION};
@@ -21,10 +29,15 @@ use crate::matrix::{AnyPoints, Csr, Dense, Format};
 
 /// Bytes of a block, about: read and written in one go, small beside any budget.
 const BLOCK: usize = 32 << 20;
+/// The folder in the making, inside the one that is made.
+pub(super) const UNFINISHED: &str = ".unfinished";
 const JOURNAL: &str = "journal";
+const FILES: &str = "files";
+const SCRATCH: &str = "scratch";
 const LOCK: &str = "lock";
 const TRUTH: &str = "truth.txt";
 const NAMES: &str = "names.txt";
+const FEATURES: &str = "feature_names.txt";
 
 /// What comes with the numbers, told at the end.
 #[derive(Debug, Clone, Default)]
@@ -63,10 +76,8 @@ struct Work {
 /// A block folder in the making. Dropped without [`Writer::finish`], it leaves nothing.
 pub struct Writer {
     place: PathBuf,
-    part: PathBuf,
+    unfinished: Unfinished,
     force: bool,
-    done: bool,
-    _lock: File,
     sparse: bool,
     format: Format,
     /// Bytes at which a block is full.
@@ -103,51 +114,46 @@ impl Writer {
         let refuse = |problem: &str| {
             Err(Error::File { path: place.into(), place: Place::Whole, problem: problem.into() })
         };
-        let Some(name) = place.file_name() else { return refuse("a folder needs a name") };
+        if place.file_name().is_none() {
+            return refuse("a folder needs a name");
+        }
+        settle(place)?;
         if place.symlink_metadata().is_ok() {
             let ours = place.is_dir() && place.join(INDEX).is_file();
-            let empty = place.is_dir() && fs::read_dir(place).is_ok_and(|mut inside| inside.next().is_none());
-            if !ours && !empty {
+            if !ours && !is_vacant(place) {
                 return refuse("exists and is no block folder: choose another name");
             }
             if ours && !force {
                 return refuse("exists already: choose another name, or --force to overwrite it");
             }
         }
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(".unfinished");
-        let part = folder_of(place).join(hidden);
         let failed = |source| Error::Io { path: place.into(), source };
-        fs::create_dir_all(&part).map_err(failed)?;
-        let lock =
-            File::options().create(true).truncate(false).write(true).open(part.join(LOCK)).map_err(failed)?;
-        if matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) {
+        let Some(unfinished) = Unfinished::begin(place).map_err(failed)? else {
             return refuse("another run is writing it: wait for it, or choose another name");
-        }
+        };
         let full = BLOCK.min((memory / 16).max(1 << 16));
         let work = Work { identity: identity.into(), sparse, single: format == Format::F32, bytes: full };
-        let taken = if identity.is_empty() { None } else { take_over(&part, &work) };
+        let taken = if identity.is_empty() { None } else { unfinished.take_over(&work) };
         let taken = match taken {
             Some(taken) => taken,
             None => {
-                clear(&part).map_err(failed)?;
+                unfinished.clear().map_err(failed)?;
                 vec![]
             }
         };
         let begun = || -> io::Result<(File, [Option<File>; 2])> {
             let open = |name: &str, length: u64| -> io::Result<Option<File>> {
                 if length == 0 {
-                    let _ = fs::remove_file(part.join(name));
+                    let _ = fs::remove_file(unfinished.file(name));
                     return Ok(None);
                 }
-                let file = File::options().append(true).open(part.join(name))?;
+                let file = File::options().append(true).open(unfinished.file(name))?;
                 file.set_len(length)?;
                 Ok(Some(file))
             };
             let (truth, names) = taken.last().map_or((0, 0), |entry: &Entry| (entry.truth, entry.names));
             let lists = [open(TRUTH, truth)?, open(NAMES, names)?];
-            let mut journal = File::create(part.join(JOURNAL))?;
+            let mut journal = File::create(unfinished.path.join(JOURNAL))?;
             put_line(&mut journal, &work)?;
             taken.iter().try_for_each(|entry| put_line(&mut journal, entry))?;
             Ok((journal, lists))
@@ -155,10 +161,8 @@ impl Writer {
         let (journal, lists) = begun().map_err(failed)?;
         Ok(Writer {
             place: place.into(),
-            part,
+            unfinished,
             force,
-            done: false,
-            _lock: lock,
             sparse,
             format,
             full,
@@ -184,6 +188,11 @@ impl Writer {
         self.blocks.iter().map(|block| block.nonzeros).sum::<usize>() + self.data.len() / size
     }
 
+    /// What is to be removed if the program ends without dropping this, and nobody is to go on from it.
+    pub fn traces(&self) -> Traces {
+        Traces::new(&self.unfinished.path, &self.unfinished.made)
+    }
+
     /// Whether its points are sparse.
     pub fn is_sparse(&self) -> bool {
         self.sparse
@@ -191,7 +200,7 @@ impl Writer {
 
     /// A folder for whatever else the work needs; it goes away with the unfinished folder.
     pub fn scratch(&self) -> Result<PathBuf> {
-        let path = self.part.join("scratch");
+        let path = self.unfinished.path.join(SCRATCH);
         fs::create_dir_all(&path).map_err(|source| self.failed(source))?;
         Ok(path)
     }
@@ -223,11 +232,7 @@ impl Writer {
             if list.len() != shape.points {
                 return Err(Error::Data(format!("{} lines for {} points", list.len(), shape.points)));
             }
-            if let Some(line) = list.iter().find(|line| line.contains(['\n', '\r'])) {
-                return Err(Error::Data(format!(
-                    "the name {line:?} has a line break, which {name} cannot hold"
-                )));
-            }
+            refuse_line_breaks(list, name)?;
         }
         let lists =
             |from: usize, to: usize| [truth.map(|list| &list[from..to]), names.map(|list| &list[from..to])];
@@ -286,7 +291,7 @@ impl Writer {
                 text.push_str(line);
                 text.push('\n');
             }
-            let path = self.part.join(name);
+            let path = self.unfinished.file(name);
             let mut put = || -> io::Result<()> {
                 if file.is_none() {
                     *file = Some(File::options().create(true).append(true).open(&path)?);
@@ -347,7 +352,7 @@ impl Writer {
             let mut sum = flate2::Crc::new();
             sum.update(&header);
             sum.update(numbers);
-            let mut file = File::create(self.part.join(name))?;
+            let mut file = File::create(self.unfinished.file(name))?;
             file.write_all(&header)?;
             file.write_all(numbers)?;
             Ok(Part { name: name.into(), bytes: (header.len() + numbers.len()) as u64, crc32: sum.sum() })
@@ -397,39 +402,39 @@ impl Writer {
         }
         if let Some(names) = &with.vocabulary {
             count(names.len(), features, "names of features")?;
-            index.feature_names = Some(self.beside("feature_names.txt", |out| {
-                names.iter().try_for_each(|name| writeln!(out, "{name}"))
-            })?);
+            refuse_line_breaks(names, FEATURES)?;
+            index.feature_names =
+                Some(self.beside(FEATURES, |out| names.iter().try_for_each(|name| writeln!(out, "{name}")))?);
         }
         let [truth, names] = std::mem::take(&mut self.lists);
         index.truth = truth.map(|_| self.part_of(TRUTH)).transpose()?;
         index.names = names.map(|_| self.part_of(NAMES)).transpose()?;
         let text = serde_json::to_string_pretty(&index).expect("an index is plain data");
         self.beside(INDEX, |out| out.write_all(text.as_bytes()))?;
-        let put_in_place = || -> io::Result<()> {
-            let _ = fs::remove_dir_all(self.part.join("scratch"));
-            fs::remove_file(self.part.join(JOURNAL))?;
-            // On its disk before it has its name.
-            for entry in fs::read_dir(&self.part)? {
-                File::open(entry?.path())?.sync_all()?;
-            }
-            let old = self.part.with_extension("replaced");
-            if self.force && self.place.is_dir() {
-                fs::rename(&self.place, &old)?;
-            }
-            fs::remove_file(self.part.join(LOCK))?;
-            fs::rename(&self.part, &self.place)?;
-            let _ = fs::remove_dir_all(old);
-            Ok(())
+        self.put_in_place()
+    }
+
+    /// The files to where they belong, all or none; those of the folder that was there go away.
+    fn put_in_place(self) -> Result<()> {
+        let files = self.unfinished.path.join(FILES);
+        // On the disk before anything is given up that the work could go on from.
+        let on_disk = || -> io::Result<()> {
+            fs::read_dir(&files)?.try_for_each(|entry| File::open(entry?.path())?.sync_all())
         };
-        put_in_place().map_err(|source| self.failed(source))?;
-        self.done = true;
-        Ok(())
+        on_disk().map_err(|source| self.failed(source))?;
+        let stage = Stage::open(&self.place, &[INDEX.as_ref()], false)?;
+        for old in files_of(&self.place) {
+            stage.drop_old(old)?;
+        }
+        stage.adopt(&files).map_err(|source| self.failed(source))?;
+        let (force, unfinished) = (self.force, self.unfinished);
+        unfinished.end();
+        stage.commit(force)
     }
 
     fn beside(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Part> {
         let put = || -> io::Result<()> {
-            let mut out = io::BufWriter::new(File::create(self.part.join(name))?);
+            let mut out = io::BufWriter::new(File::create(self.unfinished.file(name))?);
             write(&mut out)?;
             out.flush()
         };
@@ -439,18 +444,131 @@ impl Writer {
 
     fn part_of(&self, name: &str) -> Result<Part> {
         let about = || -> io::Result<Part> {
-            let mut file = File::open(self.part.join(name))?;
+            let mut file = File::open(self.unfinished.file(name))?;
             Ok(Part { name: name.into(), bytes: file.metadata()?.len(), crc32: checksum(&mut file)? })
         };
         about().map_err(|source| Error::Io { path: self.place.join(name), source })
     }
 }
 
-impl Drop for Writer {
-    fn drop(&mut self) {
-        if !self.done {
-            let _ = fs::remove_dir_all(&self.part);
+/// What a run has written so far. Dropped without [`Unfinished::end`], it leaves nothing.
+struct Unfinished {
+    path: PathBuf,
+    /// Folders that had to be made for it, innermost first.
+    made: Vec<PathBuf>,
+    _lock: File,
+}
+
+impl Unfinished {
+    /// Inside its place, with the lock; none where another run has that.
+    fn begin(place: &Path) -> io::Result<Option<Unfinished>> {
+        let path = place.join(UNFINISHED);
+        // Of what a killed run left its folder is part, if there is nothing else in it.
+        let left = path.is_dir() && !place.join(INDEX).exists() && is_vacant(place);
+        let mut made = make_folders(place)?;
+        made.extend(left.then(|| place.to_path_buf()));
+        fs::create_dir_all(path.join(FILES))?;
+        let lock = File::options().create(true).truncate(false).write(true).open(path.join(LOCK))?;
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => Ok(None),
+            _ => Ok(Some(Unfinished { path, made, _lock: lock })),
         }
+    }
+
+    /// A file that is being written.
+    fn file(&self, name: &str) -> PathBuf {
+        self.path.join(FILES).join(name)
+    }
+
+    /// Removes everything but the lock.
+    fn clear(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            if entry.file_name() == LOCK {
+                continue;
+            }
+            if entry.file_type()?.is_dir() {
+                fs::remove_dir_all(entry.path())?;
+            } else {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        fs::create_dir(self.path.join(FILES))
+    }
+
+    /// The files have been moved: the folders that were made for them stay.
+    fn end(mut self) {
+        self.made.clear();
+    }
+
+    /// The blocks that the same work has completed before it was interrupted: as far as they are sound.
+    fn take_over(&self, work: &Work) -> Option<Vec<Entry>> {
+        let text = fs::read_to_string(self.path.join(JOURNAL)).ok()?;
+        let mut lines = text.lines();
+        let before: Work = serde_json::from_str(lines.next()?).ok()?;
+        if before != *work {
+            return None;
+        }
+        let sound = |file: &Part| {
+            let path = self.file(&file.name);
+            path.metadata().is_ok_and(|about| about.is_file() && about.len() == file.bytes)
+                && File::open(path)
+                    .and_then(|mut file| checksum(&mut file))
+                    .is_ok_and(|sum| sum == file.crc32)
+        };
+        let long_enough = |name: &str, length: u64| {
+            length == 0
+                || self.file(name).metadata().is_ok_and(|about| about.is_file() && about.len() >= length)
+        };
+        // The last line may be cut.
+        let entries = lines.map_while(|line| serde_json::from_str::<Entry>(line).ok());
+        let whole = |entry: &Entry| {
+            let Entry { block, truth, names } = entry;
+            [Some(&block.data), block.indices.as_ref(), block.indptr.as_ref()]
+                .into_iter()
+                .flatten()
+                .all(sound)
+                && long_enough(TRUTH, *truth)
+                && long_enough(NAMES, *names)
+        };
+        Some(entries.take_while(whole).collect())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+        for folder in &self.made {
+            // Only where it is empty.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// Whether there is nothing in a folder but what is in the making.
+fn is_vacant(folder: &Path) -> bool {
+    let in_the_making = |entry: fs::DirEntry| entry.file_name() == UNFINISHED || is_part(&entry.file_name());
+    fs::read_dir(folder).is_ok_and(|entries| entries.flatten().all(in_the_making))
+}
+
+/// The files of a block folder, by its index: plain names only.
+fn files_of(folder: &Path) -> Vec<String> {
+    let text = fs::read_to_string(folder.join(INDEX)).unwrap_or_default();
+    let Ok(index) = serde_json::from_str::<Index>(&text) else { return vec![] };
+    let of_blocks = index.blocks.iter().flat_map(|block| {
+        [Some(&block.data), block.indices.as_ref(), block.indptr.as_ref()].into_iter().flatten()
+    });
+    let lists = [&index.weights, &index.truth, &index.names, &index.feature_names].into_iter().flatten();
+    of_blocks.chain(lists).filter(|part| part.is_plain()).map(|part| part.name.clone()).collect()
+}
+
+/// A list with a name a line cannot hold names of several.
+fn refuse_line_breaks(list: &[String], file: &str) -> Result<()> {
+    match list.iter().find(|line| line.contains(['\n', '\r'])) {
+        Some(line) => {
+            Err(Error::Data(format!("the name {line:?} has a line break, which {file} cannot hold")))
+        }
+        None => Ok(()),
     }
 }
 
@@ -475,44 +593,4 @@ fn put_line(to: &mut impl Write, line: &impl Serialize) -> io::Result<()> {
     let mut text = serde_json::to_string(line).expect("plain data");
     text.push('\n');
     to.write_all(text.as_bytes())
-}
-
-/// The blocks that the same work has completed before it was interrupted: as far as they are sound.
-fn take_over(part: &Path, work: &Work) -> Option<Vec<Entry>> {
-    let text = fs::read_to_string(part.join(JOURNAL)).ok()?;
-    let mut lines = text.lines();
-    let before: Work = serde_json::from_str(lines.next()?).ok()?;
-    if before != *work {
-        return None;
-    }
-    let sound = |file: &Part| {
-        let path = part.join(&file.name);
-        path.metadata().is_ok_and(|about| about.len() == file.bytes)
-            && File::open(path).and_then(|mut file| checksum(&mut file)).is_ok_and(|sum| sum == file.crc32)
-    };
-    // The last line may be cut.
-    let entries = lines.map_while(|line| serde_json::from_str::<Entry>(line).ok());
-    let whole = |entry: &Entry| {
-        [Some(&entry.block.data), entry.block.indices.as_ref(), entry.block.indptr.as_ref()]
-            .into_iter()
-            .flatten()
-            .all(sound)
-    };
-    Some(entries.take_while(whole).collect())
-}
-
-/// Removes everything but the lock.
-fn clear(part: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(part)? {
-        let entry = entry?;
-        if entry.file_name() == LOCK {
-            continue;
-        }
-        if entry.file_type()?.is_dir() {
-            fs::remove_dir_all(entry.path())?;
-        } else {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
 }

@@ -19,12 +19,13 @@ use super::in_place::{InPlace, open_in_place};
 use super::rows::{Rows, assemble};
 use super::source::Source;
 use super::text::Position;
+use super::triples::plausible;
 use super::values::Number;
 use super::{
     Options, Precision, bag_of_words, cluto, csv, matrix_market, named_format, read, recognise, sidecars,
     svmlight, tenx,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::matrix::{AnyPoints, Csr, Dense, Format, Matrix, Shape, seam};
 
 /// Gets some entries, how many the file gave for them, and the place to go on from where there is one.
@@ -193,17 +194,14 @@ impl Converting<'_, '_> {
 
     fn writer(&self, sparse: bool, format: Format) -> Result<Writer> {
         let Conversion { from, to, options, turned, memory, force } = *self.work;
-        // What says that it is the same work: the file as it is, and how it is read.
+        // What says that it is the same work: the file as it is, and how it is read. (Not the memory: without a limit it is
+        // what the system has at the moment. How large blocks are is compared by the writer.)
         let about = std::fs::metadata(from).map_err(|source| Error::Io { path: from.into(), source })?;
         let options =
             (&options.format, &options.variable, options.precision, options.header, &options.columns);
         let place = from.canonicalize().unwrap_or(from.into());
-        let identity = format!(
-            "{} {} {:?} {options:?} {turned} {memory}",
-            place.display(),
-            about.len(),
-            about.modified().ok()
-        );
+        let identity =
+            format!("{} {} {:?} {options:?} {turned}", place.display(), about.len(), about.modified().ok());
         Writer::within(to, sparse, format, &identity, force, memory)
     }
 
@@ -240,7 +238,7 @@ impl Converting<'_, '_> {
             wavelengths: beside.wavelengths,
             notes: beside.notes,
         };
-        finish(writer, shape.features, &with, shape.format)
+        self.finish(writer, shape.features, &with, shape.format)
     }
 
     /// Dense points that would have to be picked together from all over the file: the other way round it is read in
@@ -292,7 +290,7 @@ impl Converting<'_, '_> {
             (self.tell)(&format!("{} of {} points", writer.written(), shape.features));
             Ok(())
         })?;
-        finish(writer, shape.points, with, shape.format)
+        self.finish(writer, shape.points, with, shape.format)
     }
 
     /// Sparse points the other way round.
@@ -323,7 +321,7 @@ impl Converting<'_, '_> {
         let twice =
             |row: usize, column: usize| Error::Data(format!("row {column}, column {row} is given twice"));
         self.write_sorted(&mut writer, sorter, (shape.features, shape.points), shape.format, &twice, None)?;
-        finish(writer, shape.points, &with, shape.format)
+        self.finish(writer, shape.points, &with, shape.format)
     }
 
     /// Entries in any order.
@@ -358,7 +356,7 @@ impl Converting<'_, '_> {
         }
         let vocabulary = names.vocabulary.clone();
         self.write_sorted(&mut writer, sorter, (points, features), format, &twice, Some(names))?;
-        finish(writer, features, &With { vocabulary, ..With::default() }, format)
+        self.finish(writer, features, &With { vocabulary, ..With::default() }, format)
     }
 
     /// All rows of sorted entries.
@@ -389,6 +387,7 @@ impl Converting<'_, '_> {
     where
         for<'x> AnyPoints<'x>: From<Csr<'x, T, i32>>,
     {
+        self.check_claims(points, features, sorter.given())?;
         let first = writer.written();
         lists.skip(first)?;
         let mut rows = Rowed::<T>::new(first, features);
@@ -502,9 +501,33 @@ impl Converting<'_, '_> {
                     }
                 }
             }
-            return finish(writer, seen, &with, format);
+            return self.finish(writer, seen, &with, format);
         }
-        finish(writer, features, &with, format)
+        self.finish(writer, features, &with, format)
+    }
+
+    /// Puts the folder in its place.
+    fn finish(&self, writer: Writer, features: usize, with: &With, format: Format) -> Result<Shape> {
+        let (points, nonzeros, sparse) = (writer.written(), writer.nonzeros(), writer.is_sparse());
+        if sparse {
+            self.check_claims(points, features, nonzeros as u64)?;
+        }
+        writer.finish(Some(features), with)?;
+        Ok(Shape { points, features, nonzeros, format, sparse })
+    }
+
+    /// As when a file is read into memory: a few entries do not fill a disk with empty rows.
+    fn check_claims(&self, points: usize, features: usize, entries: u64) -> Result<()> {
+        let lines = if self.work.turned { ["columns", "rows"] } else { ["rows", "columns"] };
+        match [points, features].into_iter().zip(lines).find(|(count, _)| !plausible(*count as u64, entries))
+        {
+            None => Ok(()),
+            Some((count, lines)) => {
+                let problem =
+                    format!("so many {lines} ({count}) for so few entries ({entries}) are hardly meant");
+                Err(Error::File { path: self.work.from.into(), place: Place::Whole, problem })
+            }
+        }
     }
 
     /// Formats that are only read whole: they must fit the budget.
@@ -535,15 +558,8 @@ impl Converting<'_, '_> {
             wavelengths: loaded.wavelengths.clone(),
             notes: loaded.notes.clone(),
         };
-        finish(writer, shape.features, &with, shape.format)
+        self.finish(writer, shape.features, &with, shape.format)
     }
-}
-
-fn finish(writer: Writer, features: usize, with: &With, format: Format) -> Result<Shape> {
-    let to = writer.written();
-    let (nonzeros, sparse) = (writer.nonzeros(), writer.is_sparse());
-    writer.finish(Some(features), with)?;
-    Ok(Shape { points: to, features, nonzeros, format, sparse })
 }
 
 /// A list with a line for each point: in a file, or here.
@@ -609,11 +625,7 @@ impl Lines {
                     let read = reader.read_line(&mut line);
                     if read.map_err(|source| Error::Io { path: path.clone(), source })? == 0 {
                         let problem = "has fewer lines than there are points: remove it, or mend it".into();
-                        return Err(Error::File {
-                            path: path.clone(),
-                            place: crate::error::Place::Whole,
-                            problem,
-                        });
+                        return Err(Error::File { path: path.clone(), place: Place::Whole, problem });
                     }
                     list.push(line.trim_end_matches(['\n', '\r']).to_string());
                 }

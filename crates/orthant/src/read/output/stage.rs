@@ -25,8 +25,10 @@ use std::time::Duration;
 
 use crate::error::{Error, Place, Result};
 
-/// The file that says that a folder is whole: it is moved last.
+/// The file that says that the folder of a result is whole: it is moved last.
 pub const SEAL: &str = "summary.json";
+/// The same for a block folder.
+pub(in crate::read) const BLOCKS_SEAL: &str = "blocks.json";
 
 const PREFIX: &str = ".orthant-";
 const SUFFIX: &str = ".part";
@@ -62,6 +64,10 @@ pub struct Traces {
 }
 
 impl Traces {
+    pub(in crate::read) fn new(part: &Path, made: &[PathBuf]) -> Traces {
+        Traces { part: part.into(), made: made.to_vec() }
+    }
+
     /// Removes it, as far as the system lets us.
     pub fn remove(&self) {
         clear(&self.part);
@@ -108,7 +114,7 @@ impl Stage {
             part.display()
         );
         // A folder is known by its seal.
-        let path = if name == SEAL { home.into() } else { home.join(name) };
+        let path = if is_seal(&name) { home.into() } else { home.join(name) };
         Err(Error::File { path, place: Place::Whole, problem })
     }
 
@@ -157,6 +163,13 @@ impl Stage {
         written().map_err(|source| Error::Io { path: self.home.join(name), source })
     }
 
+    /// Takes over a folder of files that are complete, on the same disk: what was written so far is replaced by them.
+    pub(in crate::read) fn adopt(&self, folder: &Path) -> io::Result<()> {
+        let new = self.part.join(NEW);
+        fs::remove_dir_all(&new)?;
+        fs::rename(folder, new)
+    }
+
     /// A file that goes away when the new ones stand, unless it is one of them.
     pub fn drop_old(&self, name: impl AsRef<OsStr>) -> Result<()> {
         let path = self.part.join(DROP).join(name.as_ref());
@@ -165,7 +178,7 @@ impl Stage {
 
     /// What is to be removed if the program ends without dropping this.
     pub fn traces(&self) -> Traces {
-        Traces { part: self.part.clone(), made: self.made.clone() }
+        Traces::new(&self.part, &self.made)
     }
 
     /// Moves all files into their place: the system has them on its disk before anything old is touched, and what
@@ -406,8 +419,12 @@ fn roll_back(home: &Path, part: &Path, names: &[OsString]) -> io::Result<()> {
 fn names(folder: &Path) -> io::Result<Vec<OsString>> {
     let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name()));
     let mut names = entries.collect::<io::Result<Vec<OsString>>>()?;
-    names.sort_by_key(|name| (name == SEAL, name.clone()));
+    names.sort_by_key(|name| (is_seal(name), name.clone()));
     Ok(names)
+}
+
+fn is_seal(name: &OsStr) -> bool {
+    name == SEAL || name == BLOCKS_SEAL
 }
 
 /// Everything in the making that lies in a folder.
@@ -425,7 +442,7 @@ fn parts(home: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Makes a folder and those above it; tells which, innermost first.
-fn make_folders(home: &Path) -> io::Result<Vec<PathBuf>> {
+pub(in crate::read) fn make_folders(home: &Path) -> io::Result<Vec<PathBuf>> {
     let missing = home.ancestors().take_while(|p| !p.as_os_str().is_empty() && p.symlink_metadata().is_err());
     let made: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
     fs::create_dir_all(home)?;
