@@ -369,7 +369,7 @@ fn classes_of(path: &Path, points: usize) -> Result<Option<Truth>> {
     use std::io::BufRead;
     let file = std::fs::File::open(path).with_context(|| path.display().to_string())?;
     let mut known = std::collections::HashMap::new();
-    let (mut classes, mut names) = (vec![], vec![]);
+    let (mut classes, mut names) = (Vec::with_capacity(points), vec![]);
     for line in std::io::BufReader::new(file).lines() {
         let line = line.with_context(|| path.display().to_string())?;
         let word = line.trim();
@@ -377,9 +377,12 @@ fn classes_of(path: &Path, points: usize) -> Result<Option<Truth>> {
             names.push(word.to_string());
             names.len() - 1
         });
+        // Anything else of that name is none of our business.
+        if classes.len() == points {
+            return Ok(None);
+        }
         classes.push(class);
     }
-    // Anything else of that name is none of our business.
     if classes.len() != points {
         return Ok(None);
     }

@@ -354,9 +354,17 @@ impl Bytes for Sum {
 pub struct Each<T>(pub Vec<T>);
 impl<T: Bytes + Send + 'static> Part for Each<T> {
     fn merge(&mut self, after: Self) {
-        self.0.extend(after.0);
+        append(&mut self.0, after.0);
     }
 }
+
+/// What belongs to later points, after what belongs to earlier ones. Without room to spare: there are as many as points, and what
+/// is joined in a tree is copied no more often than what grows by doubling.
+pub(super) fn append<T>(all: &mut Vec<T>, after: Vec<T>) {
+    all.reserve_exact(after.len());
+    all.extend(after);
+}
+
 impl<T: Bytes> Bytes for Each<T> {
     fn write(&self, to: &mut Vec<u8>) {
         self.0.write(to);

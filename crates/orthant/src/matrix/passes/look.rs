@@ -3,7 +3,7 @@
 use crate::bytes::bytes_of;
 use crate::error::Result;
 use crate::matrix::engine::{ArrayMut, Strip};
-use crate::matrix::seam::{Entry, Part, Pass, Use};
+use crate::matrix::seam::{Entry, Part, Pass, Use, append};
 
 /// The largest entry, entries that are refused, and a digest of all.
 #[derive(Debug, Clone)]
@@ -92,7 +92,7 @@ bytes_of!(Normed { norms2, zero, norm2, weight, faint, least });
 
 impl Part for Normed {
     fn merge(&mut self, after: Self) {
-        self.norms2.extend(after.norms2);
+        append(&mut self.norms2, after.norms2);
         self.zero.extend(after.zero);
         self.norm2 += after.norm2;
         self.weight += after.weight;

@@ -5,7 +5,7 @@ use super::residual::Residual;
 use crate::bytes::bytes_of;
 use crate::error::Result;
 use crate::matrix::engine::{ArrayMut, Strip};
-use crate::matrix::seam::{Part, Pass, Use};
+use crate::matrix::seam::{Part, Pass, Use, append};
 use crate::matrix::{Mat, Shape};
 
 /// Compares each point's own direction with the others, and with what is left of the point.
@@ -72,7 +72,7 @@ bytes_of!(Stood { points, scores });
 
 impl Part for Stood {
     fn merge(&mut self, after: Self) {
-        self.points.extend(after.points);
+        append(&mut self.points, after.points);
         self.scores.extend(after.scores);
     }
 }
