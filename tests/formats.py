@@ -1,12 +1,11 @@
 """Files of other programs (scipy, numpy, pandas, scikit-learn, tifffile, rasterio, Spectral Python, anndata, loompy, h5py,
-hdf5storage) give equal matrices through `orthant convert`, and what is written is understood by them.
+hdf5storage, polars) give equal matrices through `orthant convert`, and what is written is understood by them.
 
 Usage: python tests/formats.py PATH/TO/orthant
 """
 
 import gzip
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ import anndata
 import h5py
 import hdf5storage
 import loompy
+import mat73
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -29,6 +29,11 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import dump_svmlight_file
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.metrics import normalized_mutual_info_score
+
+try:  # Large, and asked only whether it reads 10x files alike.
+    import scanpy
+except ImportError:
+    scanpy = None
 
 PROGRAM = sys.argv[1]
 RANDOM = np.random.default_rng(0)
@@ -98,6 +103,10 @@ def cubes(folder, check):
     check(folder / "cube-7.3.mat", cube.transpose(1, 0, 2).reshape(-1, 5))
     hdf5storage.savemat(str(folder / "matrix-7.3.mat"), {"M": pixels, "about": {"year": 2026}}, format="7.3")
     check(folder / "matrix-7.3.mat", pixels, "--variable", "M")
+    counts = sp.random(30, 12, density=0.2, random_state=5)
+    sparse_matlab(folder / "sparse-7.3.mat", counts)
+    check(folder / "sparse-7.3.mat", mat73.loadmat(folder / "sparse-7.3.mat", verbose=False)["M"])
+    check(folder / "sparse-7.3.mat", counts)
     for compression in [None, "zlib"]:
         for kind in ["u1", "u2", "i2", "i4", "f4", "f8"]:
             path = folder / f"cube-{compression}-{kind}.tif"
@@ -152,14 +161,60 @@ def cells(folder, check):
     assert "50 cells" in page and "20 genes" in page
     loompy.create(str(folder / "cells.loom"), counts.T.tocoo(), {"Gene": list(genes.name)}, {"CellID": list(obs.index)})
     check(folder / "cells.loom", counts)
-    # As Cell Ranger does, which is not to be had here.
-    with h5py.File(folder / "cells.h5", "w") as file:
-        for name, values in [("data", counts.data.astype("i4")), ("indices", counts.indices), ("indptr", counts.indptr)]:
-            file.create_dataset(f"matrix/{name}", data=values, chunks=True, compression="gzip", shuffle=True)
-        file["matrix/shape"] = np.array([20, 50], "i4")
-        file["matrix/barcodes"] = np.array(obs.index, "S18")
-        file["matrix/features/name"] = np.array(genes.name, "S30")
-    check(folder / "cells.h5", counts)
+    ranger_h5(folder / "cells.h5", counts, obs.index, genes, ["matrix"])
+    ranger_h5(folder / "cells-v2.h5", counts, obs.index, genes, ["GRCh38"])
+    ranger_h5(folder / "mixture-v2.h5", counts, obs.index, genes, ["hg19", "mm10"])
+    for name, options in [("cells.h5", []), ("cells-v2.h5", []), ("mixture-v2.h5", ["--variable", "mm10"])]:
+        check(folder / name, counts, *options)
+        run("cluster", folder / name, "-k", "2", "--algorithm", "k-means", "--out", folder / f"{name}.out", "-q", *options)
+        assert pd.read_csv(folder / f"{name}.out" / "labels.csv").name.tolist() == list(obs.index)
+        summary = json.loads((folder / f"{name}.out" / "summary.json").read_text())
+        assert {marker["feature"] for marker in summary["clusters"][0]["markers"]} <= set(genes.name)
+        if scanpy is not None:
+            genome = options[1] if options else None
+            theirs = scanpy.read_10x_h5(folder / name, genome=genome)
+            check(folder / name, theirs.X, *options)
+            assert list(theirs.obs_names) == list(obs.index) and list(theirs.var_names) == list(genes.name)
+    assert "say which genome with --variable: hg19, mm10" in refusal("info", folder / "mixture-v2.h5")
+    # Scaled as scanpy does: what was before is named.
+    adata.raw = adata
+    adata.X = counts.toarray() - counts.toarray().mean(axis=0)
+    adata.write_h5ad(folder / "scaled.h5ad")
+    ran = subprocess.run([PROGRAM, "cluster", folder / "scaled.h5ad", "-k", "2"], capture_output=True, text=True, check=False)
+    assert ran.returncode == 2 and "what was before is read by --variable raw/X" in ran.stderr, ran.stderr
+    check(folder / "scaled.h5ad", counts, "--variable", "raw")
+
+
+def ranger_h5(path, counts, barcodes, genes, groups):
+    """As Cell Ranger lays files out, which is not to be had here: version 3 with features, version 2 with a group a genome."""
+    with h5py.File(path, "w") as file:
+        file.attrs["filetype"], file.attrs["chemistry_description"], file.attrs["software_version"] = "matrix", "3' v3", "7.1.0"
+        for at, group in enumerate(groups):
+            scale = 1 if at == len(groups) - 1 else 3
+            parts = [("data", (counts.data * scale).astype("i4")), ("indices", counts.indices.astype("i8")), ("indptr", counts.indptr.astype("i8"))]
+            for name, values in parts:
+                file.create_dataset(f"{group}/{name}", data=values, chunks=True, maxshape=(None,), compression="gzip", compression_opts=4, shuffle=True)
+            file[f"{group}/shape"] = np.array([counts.shape[1], counts.shape[0]], "i4")
+            file[f"{group}/barcodes"] = np.array(barcodes, "S18")
+            if group == "matrix":
+                features = file.create_group("matrix/features")
+                features["_all_tag_keys"] = np.array(["genome"], "S6")
+                for name, values in [("id", genes.id), ("name", genes.name), ("feature_type", genes.kind), ("genome", ["GRCh38"] * len(genes))]:
+                    features[name] = np.array(values, "S32")
+            else:
+                file[f"{group}/genes"], file[f"{group}/gene_names"] = np.array(genes.id, "S32"), np.array(genes.name, "S32")
+
+
+def sparse_matlab(path, matrix):
+    """A sparse matrix as MATLAB lays it out with -v7.3, which is not to be had here; mat73 reads it back."""
+    columns = sp.csc_matrix(matrix)
+    with h5py.File(path, "w", userblock_size=512) as file:
+        group = file.create_group("M")
+        group.attrs["MATLAB_class"], group.attrs["MATLAB_sparse"] = np.bytes_("double"), np.uint64(columns.shape[0])
+        group["data"], group["ir"], group["jc"] = columns.data, columns.indices.astype("u8"), columns.indptr.astype("u8")
+    head = b"MATLAB 7.3 MAT-file, Platform: GLNXA64, Created on: Wed Nov 18 2026 HDF5 schema 1.00 ."
+    with open(path, "r+b") as file:
+        file.write(head.ljust(124) + b"\x00\x02IM")
 
 
 def run(*arguments):
@@ -251,13 +306,45 @@ def texts(folder, check):
         (folder / "corpus" / "ab"[i >= 30] / f"{i:03}.txt").write_text(line)
     # What another counted and what is counted here have the same words, and go into each other.
     table.to_csv(folder / "texts.tsv", index=False, sep="\t")
-    pl.from_pandas(table).write_parquet(folder / "texts.parquet")
-    line = re.search("in Python: (.*)$", refusal("info", folder / "texts.parquet").strip()).group(1)
-    assert line == "import pandas; pandas.read_parquet('texts.parquet').to_csv('texts.csv', index=False)"
-    for name, options in [("texts.tsv", ["--text", "body"]), ("texts.csv", ["--text", "body"]), ("texts.jsonl", []), ("lines.txt", []), ("corpus", [])]:
+    table.to_json(folder / "texts.json", orient="records")
+    pl.from_pandas(table).write_parquet(folder / "polars.parquet")
+    table.to_parquet(folder / "pandas.parquet", compression="gzip")
+    body = ["--text", "body"]
+    ways = [("texts.tsv", body), ("texts.csv", body), ("texts.csv", []), ("texts.jsonl", []), ("texts.json", []), ("lines.txt", []), ("corpus", [])]
+    for name, options in [*ways, ("polars.parquet", body), ("pandas.parquet", body)]:
         check(folder / name, counts, *options, *plain)
         some = ["--stop-words", "none", "--min-texts", "3", "--max-texts", "0.4", "--ngrams", "2"]
         check(folder / name, pairs, *options, *some)
+
+
+def parquet(folder, check):
+    """Tables of pandas and polars, in the compressions they know; also numbers that are no float64, and gaps."""
+    plain = pd.DataFrame({
+        "double": RANDOM.random(7000), "single": RANDOM.random(7000).astype("f4"), "byte": RANDOM.integers(0, 255, 7000, "u1"),
+        "long": RANDOM.integers(0, 2**62, 7000), "unsigned": RANDOM.integers(2**63, 2**64, 7000, "u8"), "yes": RANDOM.random(7000) < 0.5,
+        "few": RANDOM.choice([0.25, 3.0], 7000), "half": RANDOM.random(7000).astype("f2"),
+    })  # fmt: skip
+    expected = plain.astype(float).to_numpy()
+    named = plain.set_index(pd.Index([f"row {i}" for i in range(7000)], name="sample")).assign(kind="a")
+    for compression in ["snappy", "zstd", "gzip", None]:
+        named.to_parquet(folder / "named.parquet", compression=compression, row_group_size=2000)
+        check(folder / "named.parquet", expected)
+        pl.from_pandas(plain).write_parquet(folder / "polars.parquet", compression=compression or "uncompressed")
+        check(folder / "polars.parquet", expected)
+    check(folder / "named.parquet", expected[:, :2], "--drop", ",".join(plain.columns[2:]))
+    prices = pl.DataFrame({"price": ["12.50", "0.25", "100.00"], "n": [1, 2, 3]}).with_columns(pl.col("price").cast(pl.Decimal(12, 2)))
+    prices.write_parquet(folder / "prices.parquet")
+    check(folder / "prices.parquet", [[12.5, 1], [0.25, 2], [100, 3]])
+    dated = prices.with_columns(day=pl.lit("2026-01-02").str.to_date())
+    dated.write_parquet(folder / "dated.parquet")
+    check(folder / "dated.parquet", [[12.5, 1], [0.25, 2], [100, 3]], "--drop", "day")
+    pd.DataFrame({"a": [1.0, None, 3.0], "b": [4, 5, 6]}).to_parquet(folder / "gaps.parquet")
+    assert np.array_equal(convert(folder / "gaps.parquet"), [[1, 4], [np.nan, 5], [3, 6]], equal_nan=True)
+    pl.DataFrame({"x": [[1.0, 2.0], [3.0, 4.0]]}).write_parquet(folder / "lists.parquet")
+    assert "column \"x.list.element\" holds lists" in refusal("info", folder / "lists.parquet")
+    named.to_parquet(folder / "other.parquet", compression="brotli")
+    assert "brotli" in refusal("info", folder / "other.parquet")
+    run("cluster", folder / "named.parquet", "-k", "2", "--algorithm", "k-means", "--labels-only", "-q")
 
 
 def main():
@@ -314,7 +401,7 @@ def main():
             path = folder / f"kind-{kind.replace('?', 'bool')}.mat"
             scipy.io.savemat(path, {"X": x})
             check(path, x.astype(float))
-        for group in [tables, cubes, cells, places, texts, news]:
+        for group in [tables, parquet, cubes, cells, places, texts, news]:
             group(folder, check)
     print(f"{passed} passed, 0 failed")
 

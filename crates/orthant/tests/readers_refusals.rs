@@ -45,6 +45,13 @@ fn hdf5(with: &'static str, without: &'static str) -> &'static str {
     if cfg!(feature = "hdf5") { with } else { without }
 }
 
+/// Likewise of a file x.parquet.
+fn parquet(with: &'static str) -> &'static str {
+    let without = ", byte 0: this program was built without Parquet: build it with cargo install --path crates/orthant-cli \
+                   --features parquet, or in Python: import pandas; pandas.read_parquet('x.parquet').to_csv('x.csv', index=False)";
+    if cfg!(feature = "parquet") { with } else { without }
+}
+
 fn table() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let text = |text: &str| text.as_bytes().to_vec();
     let cut = |mut bytes: Vec<u8>, length: usize| {
@@ -441,12 +448,17 @@ fn table() -> Vec<(&'static str, Vec<u8>, &'static str)> {
                 ", byte 0: this program was built without HDF5 (feature \"hdf5\"): a 10x file in Python: …",
             ),
         ),
+        ("x.parquet", text("PAR1"), parquet(": the Parquet file cannot be read: …")),
+        ("x.parquet", cut(kept("table.parquet"), 900), parquet(": the Parquet file cannot be read: …")),
         (
             "x.parquet",
-            text("PAR1"),
-            ", byte 0: Parquet is not read here: in Python: import pandas; pandas.read_parquet('x.parquet').to_csv(\
-             'x.csv', index=False)",
+            kept("texts.parquet"),
+            parquet(
+                ": columns \"body\", \"topic\" hold words: say what they are with --truth-column, --id or --text, or leave \
+                 them out with --drop \"body\"",
+            ),
         ),
+        ("x.parquet", text("1,2\n"), ", byte 0: this is no Parquet file, whatever its name says"),
         ("x.h5", text("1,2\n"), ", byte 0: this is no HDF5 file, whatever its name says"),
         // TIFF.
         ("x.tif", cut(kept("contig.tif"), 40), ": the TIFF file …"),

@@ -185,6 +185,12 @@ fn texts_are_counted_from_folders_lines_tables_and_json() {
     let loaded = read(&at("texts.jsonl"), &options).unwrap();
     assert_eq!((loaded.truth.unwrap()[0].as_str(), loaded.names.unwrap()[0].as_str()), ("space", "7"));
 
+    let list = format!("[{}]", json.trim_end().replace('\n', ",\n"));
+    std::fs::write(at("texts.json"), list).unwrap();
+    check_texts(&read(&at("texts.json"), &Options::default()).unwrap(), "list of objects");
+    // The only column of sentences needs no name.
+    check_texts(&read(&at("table.csv"), &Options::default()).unwrap(), "table, column not named");
+
     // What was learned from one file counts another.
     let known = loaded.texts.clone();
     let again = read(&at("lines.txt"), &Options { vocabulary: known.clone(), ..Options::default() }).unwrap();
@@ -202,6 +208,42 @@ fn tables_of_numbers_are_not_taken_for_texts() {
         std::fs::write(&path, table).unwrap();
         assert_eq!(read(&path, &Options::default()).unwrap().format, "csv", "{table}");
     }
+}
+
+/// What pandas and polars write.
+#[test]
+#[cfg(feature = "parquet")]
+fn tables_of_parquet_are_read_like_tables_in_text() {
+    let kept = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name);
+    let with = |columns: Columns| Options { columns, ..Options::default() };
+    let some = |word: &str| Some(word.to_string());
+    let all = read(&kept("table.parquet"), &Options::default()).unwrap();
+    assert!(matches!(all.matrix, Matrix::DenseF64(_)));
+    assert_eq!(all.vocabulary.as_deref(), Some(&["a", "n", "is"].map(String::from)[..]));
+    // The index of pandas names the rows; the only column of words are the classes.
+    assert_eq!(
+        (all.names.unwrap(), all.truth.unwrap()),
+        (["one", "two", "three"].map(String::from).to_vec(), ["x", "y", "x"].map(String::from).to_vec())
+    );
+    assert_eq!((all.matrix.point(0), all.matrix.point(2)), (vec![1.5, 1.0, 1.0], vec![3.0, 3.0, 1.0]));
+    assert!(all.matrix.point(1)[0].is_nan());
+    // From memory, with columns left out or named.
+    let bytes = std::fs::read(kept("table.parquet")).unwrap();
+    let columns =
+        Columns { drop: vec!["a".into()], truth: some("is"), id: some("kind"), ..Columns::default() };
+    let some_of = from_bytes(&bytes, &with(columns)).unwrap();
+    assert_eq!((some_of.matrix.features(), some_of.matrix.point(2)), (1, vec![3.0]));
+    assert_eq!((some_of.truth.unwrap()[1].as_str(), some_of.names.unwrap()[1].as_str()), ("false", "y"));
+    let columns = Columns { text: some("body"), truth: some("topic"), id: some("nr"), ..Columns::default() };
+    let texts = read(&kept("texts.parquet"), &with(columns)).unwrap();
+    assert_eq!(
+        (texts.vocabulary.unwrap(), texts.matrix.point(1)),
+        (vec!["bread".to_string(), "cheese".to_string()], vec![0.0; 2])
+    );
+    assert_eq!((texts.truth.unwrap()[0].as_str(), texts.names.unwrap()[1].as_str()), ("food", "8"));
+    let wrong = read(&kept("texts.parquet"), &with(Columns { text: some("text"), ..Columns::default() }))
+        .unwrap_err();
+    assert!(wrong.to_string().contains("no column is called \"text\": there are nr, body, topic"), "{wrong}");
 }
 
 /// What anndata, Cell Ranger, loompy and MATLAB write, each with the same cells.

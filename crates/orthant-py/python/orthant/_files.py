@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -43,8 +42,7 @@ def read(
     Parameters
     ----------
     path : str or path-like
-        A file, or a folder of pictures, of texts or of 10x Genomics. What it is, is told by its content. Parquet is read
-        by way of polars or pandas.
+        A file, or a folder of pictures, of texts or of 10x Genomics. What it is, is told by its content.
     format : str, default=None
         The format's name, where it should not be told by the content; one that is not known is refused with a list.
     variable : str, default=None
@@ -86,11 +84,6 @@ def read(
     if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
     single = None if dtype is None else np.dtype(dtype) == np.float32
-    if Path(path).suffix == ".parquet":
-        with tempfile.TemporaryDirectory() as folder:
-            table = Path(folder) / f"{Path(path).stem}.csv"
-            _as_csv(Path(path), table)
-            return read(table, dtype=dtype, header=True, sample_names=sample_names, target=target, text=text, drop=drop, like=like)
     vocabulary = None
     if like is not None:
         counted, _ = _prepared(Path(like))
@@ -110,18 +103,6 @@ def read(
         found["target"] = np.array([numbers[name] for name in truth], dtype=np.int64)
         found["target_names"] = names
     return Bunch(**found)
-
-
-def _as_csv(path: Path, table: Path) -> None:
-    """A table of Parquet as one in text, by what is installed."""
-    try:
-        import polars
-    except ImportError:
-        import pandas
-
-        pandas.read_parquet(path).to_csv(table, index=False)
-    else:
-        polars.read_parquet(path).write_csv(table)
 
 
 def load(folder: PathLike) -> Clustering:

@@ -44,11 +44,15 @@ struct Begun<'a> {
     vocabulary: Option<Vec<String>>,
 }
 
-fn begin<'a>(source: &'a Source, options: &Options) -> Result<Begun<'a>> {
-    let dialect = detect(&source.head()?, options).map_err(|error| match error {
+fn dialect_of(source: &Source, options: &Options) -> Result<Dialect> {
+    detect(&source.head()?, options).map_err(|error| match error {
         Error::Data(problem) => source.fault(Place::Whole, problem),
         other => other,
-    })?;
+    })
+}
+
+fn begin<'a>(source: &'a Source, options: &Options) -> Result<Begun<'a>> {
+    let dialect = dialect_of(source, options)?;
     let mut text = Text::new(source)?;
     let no_table = || {
         let problem = "the text holds no table of numbers: if it holds texts, name their column with --text, or \
@@ -130,9 +134,18 @@ impl Pour for Pouring<'_> {
 }
 
 pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
-    if options.columns.text.is_some() {
-        return documents::read_table(source, options);
+    if let Some(text) = &options.columns.text {
+        return documents::read_table(source, text, options);
     }
+    // Columns that are asked about are not guessed.
+    dialect_of(source, options)?;
+    numbers(source, options).or_else(|error| match error {
+        Error::File { .. } => documents::read_sentences(source, options)?.ok_or(error),
+        other => Err(other),
+    })
+}
+
+fn numbers(source: &Source, options: &Options) -> Result<Loaded> {
     let Begun { text, dialect, vocabulary } = begin(source, options)?;
     let (pieces, lines) = text.parse(|piece| parse_rows(piece, &dialect))?;
     let points = pieces.iter().map(|piece| piece.rows).sum();

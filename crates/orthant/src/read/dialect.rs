@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 
 /// Of equal claims the first wins: a comma may be a decimal point, a blank part of a name.
 const DELIMITERS: [u8; 4] = *b"\t;, ";
-const SAMPLE: usize = 50;
+/// Rows that tell what a column is.
+pub(super) const SAMPLE: usize = 50;
 
 /// What the fields of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,7 +116,7 @@ pub(super) fn detect(head: &[u8], options: &Options) -> Result<Dialect> {
 }
 
 /// What every column is, and what should be said about it.
-fn assign<'s, I: Iterator<Item = &'s [u8]>>(
+pub(super) fn assign<'s, I: Iterator<Item = &'s [u8]>>(
     titles: &[String],
     names: bool,
     column: impl Fn(usize) -> I,

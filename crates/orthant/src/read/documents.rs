@@ -24,6 +24,8 @@ const EXCERPT: usize = 300;
 const KEPT: usize = 200_000;
 /// Files of a folder that are texts.
 const ENDINGS: [&str; 6] = [".txt", ".text", ".md", ".markdown", ".html", ".htm"];
+/// Words that a text has at least, on average, where texts are looked for.
+const SENTENCE: usize = 5;
 const TAGGED: [&str; 2] = [".html", ".htm"];
 
 /// Texts with what is known of them.
@@ -242,30 +244,52 @@ pub(super) fn read_lines(source: &Source, options: &Options) -> Result<Loaded> {
     documents.counted(options, LINES).map_err(|error| of_file(error, source.path()))
 }
 
-/// An object in the first line.
+/// An object in the first line, or a list that begins with one.
 pub(super) fn recognise_json(head: &[u8], _path: &Path) -> bool {
     let first = head_lines(head).first().copied().unwrap_or_default().trim_ascii();
-    first.starts_with(b"{") && serde_json::from_slice::<serde_json::Map<_, serde_json::Value>>(first).is_ok()
+    is_list(head)
+        || (first.starts_with(b"{")
+            && serde_json::from_slice::<serde_json::Map<_, serde_json::Value>>(first).is_ok())
 }
 
-/// One JSON object a line, one of whose fields is the text.
-pub(super) fn read_json(source: &Source, options: &Options) -> Result<Loaded> {
+fn is_list(head: &[u8]) -> bool {
+    head.trim_ascii_start().strip_prefix(b"[").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"))
+}
+
+type Object = serde_json::Map<String, serde_json::Value>;
+
+/// The objects of a file with their places: one a line, or all of them in a list.
+fn objects(source: &Source) -> Result<Vec<(Place, Object)>> {
+    if is_list(&source.head()?) {
+        let broken =
+            |error| source.fault(Place::Whole, format!("the list of JSON objects cannot be read: {error}"));
+        let list: Vec<Object> = serde_json::from_slice(&source.whole()?).map_err(broken)?;
+        return Ok(list.into_iter().map(|object| (Place::Whole, object)).collect());
+    }
     let mut text = Text::new(source)?;
-    let mut rows: Vec<(u64, serde_json::Map<String, serde_json::Value>)> = Vec::new();
+    let mut rows: Vec<(Place, Object)> = Vec::new();
     while let Some(line) = text.next_line()? {
         if line.trim_ascii().is_empty() {
             continue;
         }
         let parsed = serde_json::from_slice(line);
         let place = Place::Line(text.lines());
-        rows.push((
-            text.lines(),
-            parsed.map_err(|_| source.fault(place, "a JSON object is expected in every line"))?,
-        ));
+        let expected = "a JSON object is expected in every line";
+        rows.push((place, parsed.map_err(|_| source.fault(place, expected))?));
     }
+    Ok(rows)
+}
+
+/// JSON objects, one of whose fields is the text.
+pub(super) fn read_json(source: &Source, options: &Options) -> Result<Loaded> {
+    let rows = objects(source)?;
     let Some((_, first)) = rows.first() else {
         return Err(source.fault(Place::Whole, "the file holds no JSON object"));
     };
+    if rows.len() == 1 && first.values().all(|value| value.is_object() || value.is_array()) {
+        let problem = "holds columns instead of rows: in pandas write it with orient='records', lines=True";
+        return Err(source.fault(Place::Whole, problem));
+    }
     let titles: Vec<String> = first.keys().cloned().collect();
     let words = |title: &String| {
         let word =
@@ -277,9 +301,7 @@ pub(super) fn read_json(source: &Source, options: &Options) -> Result<Loaded> {
     let (names, truth) =
         (given(&titles, &options.columns.id, "id")?, given(&titles, &options.columns.truth, "truth-column")?);
     let list = |column: usize, may_lack: bool| {
-        let field = |(line, row): &(u64, serde_json::Map<String, serde_json::Value>)| match row
-            .get(&titles[column])
-        {
+        let field = |&(place, ref row): &(Place, Object)| match row.get(&titles[column]) {
             Some(serde_json::Value::String(text)) => Ok(text.clone()),
             Some(value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_))) => {
                 Ok(value.to_string())
@@ -287,7 +309,7 @@ pub(super) fn read_json(source: &Source, options: &Options) -> Result<Loaded> {
             Some(serde_json::Value::Null) | None if may_lack => Ok(String::new()),
             _ => {
                 let problem = format!("{:?} is missing or no text", titles[column]);
-                Err(source.fault(Place::Line(*line), problem))
+                Err(source.fault(place, problem))
             }
         };
         rows.iter().map(field).collect::<Result<Vec<String>>>()
@@ -302,23 +324,46 @@ pub(super) fn read_json(source: &Source, options: &Options) -> Result<Loaded> {
 }
 
 /// Texts in a column of a table; fields in quotes may go over several lines.
-pub(super) fn read_table(source: &Source, options: &Options) -> Result<Loaded> {
+pub(super) fn read_table(source: &Source, text: &str, options: &Options) -> Result<Loaded> {
     let head = source.head()?;
     let (titles, rows) = records(source, delimiter(&sample(&head)))?;
+    let list = |at: usize| Ok(rows.iter().map(|(_, row)| row[at].clone()).collect());
+    of_columns(source, super::csv::NAME, &titles, text, list, options)
+}
+
+/// Texts in the only column of a table with sentences in it, if there is such a column.
+pub(super) fn read_sentences(source: &Source, options: &Options) -> Result<Option<Loaded>> {
+    let head = source.head()?;
+    let Ok((titles, rows)) = records(source, delimiter(&sample(&head))) else { return Ok(None) };
     let words = |at: usize| rows.iter().map(|(_, row)| row[at].split_whitespace().count()).sum::<usize>();
     let words: Vec<usize> = (0..titles.len()).map(words).collect();
+    if rows.len() < 2 || !words.iter().any(|&words| words >= SENTENCE * rows.len()) {
+        return Ok(None);
+    }
     let column = column_of_texts(&titles, &words, rows.len(), options)
         .map_err(|error| of_file(error, source.path()))?;
-    let (names, truth) =
-        (given(&titles, &options.columns.id, "id")?, given(&titles, &options.columns.truth, "truth-column")?);
-    let list = |at: usize| rows.iter().map(|(_, row)| row[at].clone()).collect::<Vec<String>>();
+    let list = |at: usize| Ok(rows.iter().map(|(_, row)| row[at].clone()).collect());
+    of_columns(source, super::csv::NAME, &titles, &titles[column], list, options).map(Some)
+}
+
+/// Texts in the column that was named, with names and classes in others.
+pub(super) fn of_columns(
+    source: &Source,
+    format: &'static str,
+    titles: &[String],
+    text: &str,
+    list: impl Fn(usize) -> Result<Vec<String>>,
+    options: &Options,
+) -> Result<Loaded> {
+    let column = find(titles, text, "text")?;
+    let other = |name, parameter| given(titles, name, parameter)?.map(&list).transpose();
     let documents = Documents {
-        texts: list(column),
-        names: names.map(list),
-        truth: truth.map(list),
+        texts: list(column)?,
+        names: other(&options.columns.id, "id")?,
+        truth: other(&options.columns.truth, "truth-column")?,
         notes: vec![format!("the texts are in column {:?}", titles[column])],
     };
-    documents.counted(options, super::csv::NAME).map_err(|error| of_file(error, source.path()))
+    documents.counted(options, format).map_err(|error| of_file(error, source.path()))
 }
 
 /// Rows of a table with the lines where they begin.
@@ -362,7 +407,6 @@ fn column_of_texts(titles: &[String], words: &[usize], rows: usize, options: &Op
     if let Some(name) = &options.columns.text {
         return find(titles, name, "text");
     }
-    const SENTENCE: usize = 5;
     let taken: Vec<&String> = [&options.columns.id, &options.columns.truth].into_iter().flatten().collect();
     let long: Vec<usize> = (0..titles.len())
         .filter(|&at| words[at] >= SENTENCE * rows.max(1) && !taken.contains(&&titles[at]))

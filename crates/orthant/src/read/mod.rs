@@ -276,7 +276,7 @@ pub static FORMATS: &[Format] = &[
     },
     Format {
         name: parquet::NAME,
-        about: "Parquet: known, and refused with the line of Python that converts it",
+        about: "Parquet, a table of numbers or with a column of texts (feature \"parquet\")",
         endings: &[".parquet"],
         binary: true,
         recognise: parquet::recognise,
@@ -397,7 +397,7 @@ pub static FORMATS: &[Format] = &[
     },
     Format {
         name: documents::JSON_LINES,
-        about: "one JSON object a line, a field of which is a text",
+        about: "JSON objects, one a line or in a list, a field of which is a text",
         endings: &[".jsonl", ".ndjson"],
         binary: false,
         recognise: documents::recognise_json,
@@ -459,7 +459,7 @@ pub static FORMATS: &[Format] = &[
 ];
 
 /// Formats whose columns can be named by [`Options::columns`].
-const TABLES: &[&str] = &["csv", "tsv", "jsonl", "hdf5"];
+const TABLES: &[&str] = &["csv", "tsv", "jsonl", "hdf5", "parquet"];
 
 /// Reads a file, or a folder, in whichever format it is.
 pub fn read(path: &Path, options: &Options) -> Result<Loaded> {
@@ -467,6 +467,7 @@ pub fn read(path: &Path, options: &Options) -> Result<Loaded> {
     if !path.is_dir() {
         let mut loaded = read_source(&Source::open(path)?, format, options)?;
         sidecars::add(&mut loaded, path);
+        loaded.notes.extend(tenx::hint(path));
         return Ok(loaded);
     }
     let folders = || FORMATS.iter().filter_map(|format| Some((format, format.folder.as_ref()?)));

@@ -23,6 +23,18 @@ pub(super) fn recognise_folder(folder: &Path) -> bool {
     find(folder, &["matrix.mtx"]).is_some()
 }
 
+/// What to say of a matrix that was named instead of the folder it lies in.
+pub(super) fn hint(file: &Path) -> Option<String> {
+    let folder = file.parent()?;
+    let parts = parts(folder).ok().filter(|parts| parts.matrix == file)?;
+    let beside = parts.cells.file_name()?.to_string_lossy().into_owned();
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    Some(format!(
+        "{beside} lies beside it: to cluster cells by their genes, name the folder, {}",
+        folder.display()
+    ))
+}
+
 /// The three files of a folder.
 pub(super) struct Parts {
     pub matrix: PathBuf,

@@ -186,7 +186,7 @@ pub(crate) struct Short {
 }
 
 /// IEEE 754 half precision.
-fn half(bits: u16) -> f64 {
+pub(super) fn half(bits: u16) -> f64 {
     let (sign, exponent, fraction) = (bits >> 15, (bits >> 10) & 0x1f, f64::from(bits & 0x3ff));
     let size = match exponent {
         0 => fraction * 2f64.powi(-24),

@@ -1,4 +1,4 @@
-"""Makes the binary files beside it, as scipy, tifffile, Pillow, anndata and h5py write them (they are kept, so that the tests need none of them)."""
+"""Makes the binary files beside it, as scipy, tifffile, Pillow, anndata, h5py, pandas and polars write them (they are kept, so that the tests need none of them)."""
 
 import pathlib
 
@@ -6,6 +6,7 @@ import anndata
 import h5py
 import numpy as np
 import pandas as pd
+import polars as pl
 import scipy.io
 import scipy.sparse
 import tifffile
@@ -75,3 +76,11 @@ with h5py.File(here / "v73.mat", "w", userblock_size=512) as file:
     group["data"], group["ir"], group["jc"] = columns.data, columns.indices.astype("u8"), columns.indptr.astype("u8")
 with open(here / "v73.mat", "r+b") as file:
     file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\0\2IM")
+
+# A table of pandas (snappy) with its index, an absent value, whole and true numbers, yes and no; texts of polars (zstd).
+table = pd.DataFrame(
+    {"a": [1.5, np.nan, 3.0], "n": pd.array([1, 2, 3], "uint8"), "is": [True, False, True], "kind": ["x", "y", "x"]},
+    index=pd.Index(["one", "two", "three"], name="row"),
+)
+table.to_parquet(here / "table.parquet")
+pl.DataFrame({"nr": [7, 8], "body": ["Bread and cheese, and bread.", None], "topic": ["food", "none"]}).write_parquet(here / "texts.parquet")

@@ -44,6 +44,7 @@ fn anndata(container: &Container) -> Result<Loaded> {
     let path = match container.options.variable.as_deref() {
         None if members.has_group("X") || members.has_array("X") => "X".to_string(),
         None => return Err(container.fault("there is no X: name a layer with --variable layers/NAME")),
+        Some("raw") if members.has_group("raw") => "raw/X".to_string(),
         Some(name) => {
             let layers = container.members("layers");
             let short = layers.has_group(name) || layers.has_array(name);
@@ -57,16 +58,21 @@ fn anndata(container: &Container) -> Result<Loaded> {
     } else if beside.has_array(own) {
         matrix_of(container, &path)?.matrix
     } else {
-        let layers = container.members("layers");
-        let known: Vec<String> =
-            layers.groups.iter().chain(&layers.arrays).map(|name| format!("layers/{name}")).collect();
-        return Err(container.fault(format!("no {path:?}: there are X, {}", known.join(", "))));
+        let known: Vec<String> = ["X".to_string()].into_iter().chain(others(container)).collect();
+        return Err(container.fault(format!("no {path:?}: there are {}", known.join(", "))));
     };
     // Raw counts have genes of their own.
     let genes = if parent == "raw" { "raw/var" } else { "var" };
     let mut loaded = about_cells(matrix, "AnnData");
+    let others = others(container);
     if path != "X" {
         loaded.notes.push(format!("{path} is read instead of X"));
+    } else if !others.is_empty() && has_negative(&loaded.matrix) {
+        // As scanpy's scale leaves them.
+        let problem = "X has negative entries, as genes that were scaled to one variance do";
+        loaded
+            .notes
+            .push(format!("{problem}: what was before is read by --variable {}", others.join(" or ")));
     }
     loaded.names = match &container.options.columns.id {
         Some(name) => Some(column(container, "obs", name, "id")?),
@@ -90,6 +96,24 @@ fn anndata(container: &Container) -> Result<Loaded> {
         loaded.truth = Some(column(container, "obs", name, "truth-column")?);
     }
     counted(container, loaded)
+}
+
+/// The matrices of a file of AnnData beside X.
+fn others(container: &Container) -> Vec<String> {
+    let layers = container.members("layers");
+    let raw = container.members("raw");
+    let of_raw = (raw.has_group("X") || raw.has_array("X")).then(|| "raw/X".to_string());
+    let of_layers = layers.groups.into_iter().chain(layers.arrays).map(|name| format!("layers/{name}"));
+    of_layers.chain(of_raw).collect()
+}
+
+fn has_negative(matrix: &Matrix) -> bool {
+    match matrix {
+        Matrix::DenseF32(x) => x.data().iter().any(|&x| x < 0.0),
+        Matrix::DenseF64(x) => x.data().iter().any(|&x| x < 0.0),
+        // Genes that were scaled have no zeros.
+        Matrix::SparseF32(_) | Matrix::SparseF64(_) => false,
+    }
 }
 
 fn has_column(container: &Container, table: &str, name: &str) -> bool {
