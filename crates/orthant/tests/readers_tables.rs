@@ -197,6 +197,9 @@ fn lists_come_as_lines_with_or_without_a_title_and_as_columns() {
     assert_eq!(asked, ", line 1: has 2 columns: say which one with --truth-column, \"id\", \"class\"");
     assert_eq!(given("x\ny\n", None).unwrap_err(), ": has 2 lines for 3 points: one each is needed");
     assert_eq!(given("a b\nc d\ne f\n", None).unwrap(), ["a b", "c d", "e f"]);
+    // One column as pandas and R write it, with the names of the rows.
+    assert_eq!(given(",class\n7,x\n8,y\n9,x\n", None), expected);
+    assert_eq!(given("\"\",\"class\"\n\"7\",\"x\"\n\"8\",\"y\"\n\"9\",\"x\"\n", None), expected);
 }
 
 #[test]
@@ -208,7 +211,15 @@ fn a_map_of_classes_follows_the_pixels() {
     let of = |scan| list(&path, None, (6, "points"), Some(ImageShape { height: 2, width: 3, scan })).unwrap();
     assert_eq!(of(Scan::Rows), ["0", "1", "2", "3", "4", "5"]);
     assert_eq!(of(Scan::Columns), ["0", "3", "1", "4", "2", "5"]);
-    assert!(list(&path, None, (6, "points"), None).unwrap_err().to_string().contains("is 2 x 3"));
+    let asked = list(&path, None, (6, "points"), None).unwrap_err().to_string();
+    assert!(asked.contains("is 2 x 3") && asked.contains("say --image 2x3, and --scan rows"), "{asked}");
+    // A classification of ENVI is a map too.
+    std::fs::write(folder.path().join("map.img"), [0u8, 1, 2, 3, 4, 5]).unwrap();
+    let header = "ENVI\nsamples = 3\nlines = 2\nbands = 1\ndata type = 1\ninterleave = bsq\nfile type = ENVI Classification\n";
+    std::fs::write(folder.path().join("map.hdr"), header).unwrap();
+    let columns = ImageShape { height: 2, width: 3, scan: Scan::Columns };
+    let found = list(&folder.path().join("map.hdr"), None, (6, "points"), Some(columns)).unwrap();
+    assert_eq!(found, ["0", "3", "1", "4", "2", "5"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::dialect::{delimiter, sample, split};
 use super::documents::records;
 use super::source::Source;
 use super::text::Text;
-use super::{Loaded, Options, numpy};
+use super::{Loaded, Options, envi, numpy};
 use crate::error::{Error, Place, Result};
 use crate::image::ImageShape;
 
@@ -58,8 +58,9 @@ pub fn list(
         let problem = format!("has {} {found} for {count} {what}: one each is needed", list.len());
         Err(source.fault(Place::Whole, problem))
     };
-    if head.contains(&0) {
-        return counted(array(path, count, image)?, "numbers");
+    // A map of classes in ENVI is a text with the numbers beside it.
+    if head.contains(&0) || envi::recognise(&head, path) {
+        return counted(array(path, column, count, image)?, "numbers");
     }
     let sample = sample(&head);
     let delimiter = delimiter(&sample);
@@ -73,7 +74,13 @@ pub fn list(
     if lines.len() == count + 1 {
         // Blanks may stand in a title.
         if width > 1 && delimiter != b' ' {
-            let titles: Vec<String> = split(sample[0], delimiter).iter().map(|title| quoted(title)).collect();
+            let titles = split(sample[0], delimiter);
+            // What pandas and R write of one column: the names of the rows, without a title, and it.
+            if titles.len() == 2 && titles[0].is_empty() {
+                let (_, rows) = records(&source, delimiter)?;
+                return counted(rows.into_iter().map(|(_, mut row)| row.swap_remove(1)).collect(), "rows");
+            }
+            let titles: Vec<String> = titles.iter().map(|title| quoted(title)).collect();
             let problem =
                 format!("has {width} columns: say which one with --truth-column, {}", titles.join(", "));
             return Err(source.fault(Place::Line(1), problem));
@@ -91,14 +98,21 @@ fn unquoted(line: &str) -> String {
 }
 
 /// The numbers of an array, in the order of the pixels if it has the shape of the image.
-fn array(path: &Path, count: usize, image: Option<ImageShape>) -> Result<Vec<String>> {
+fn array(path: &Path, name: Option<&str>, count: usize, image: Option<ImageShape>) -> Result<Vec<String>> {
     let source = Source::open(path)?;
     if numpy::recognise(&source.head()?, path)
         && let Ok(list) = numpy::read_list(&source)
     {
         return Ok(list.iter().map(f64::to_string).collect());
     }
-    let Loaded { matrix, image: own, .. } = super::read(path, &Options::default())?;
+    let options = Options { variable: name.map(str::to_owned), ..Options::default() };
+    let Loaded { matrix, image: own, .. } = super::read(path, &options).map_err(|error| match error {
+        // Which of several is asked by the flag of the list, not of the data.
+        Error::File { path, place, problem } => {
+            Error::File { path, place, problem: problem.replace("--variable", "--truth-column") }
+        }
+        other => other,
+    })?;
     let (rows, columns) = (matrix.points(), matrix.features());
     let entry = |row: usize, column: usize| matrix.point(row)[column].to_string();
     match (own, image) {
@@ -115,7 +129,17 @@ fn array(path: &Path, count: usize, image: Option<ImageShape>) -> Result<Vec<Str
             Ok((0..rows).flat_map(|row| matrix.point(row)).map(|x| x.to_string()).collect())
         }
         _ => {
-            let problem = format!("is {rows} x {columns}, neither a list nor of the shape of the image");
+            let advice = match image {
+                None if rows * columns == count => {
+                    format!(
+                        ": if the points are the pixels of an image, say --image {rows}x{columns}, and --scan rows if \
+                         they follow each other row after row"
+                    )
+                }
+                _ => String::new(),
+            };
+            let problem =
+                format!("is {rows} x {columns}, neither a list nor of the shape of the image{advice}");
             Err(source.fault(Place::Whole, problem))
         }
     }
