@@ -13,6 +13,7 @@ use orthant::image::ImageShape;
 use orthant::matrix::{Budget, Data, Matrix, Shape, Source, open, pick, stream_within};
 use orthant::read::{self, InPlace, Loaded, Origin};
 use orthant::recipe::{Learned, Missing};
+use orthant::report::{Features, nouns};
 use orthant::run::Observer;
 use orthant::weighting::Weighting;
 use serde_json::{Map, Value, json};
@@ -241,6 +242,23 @@ impl Input {
     pub fn title(&self) -> String {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str());
         name.to_string_lossy().into_owned()
+    }
+
+    /// What the features of pixels are: fewer than there are pixels, they are taken for bands of a spectrum,
+    /// otherwise for pictures of a collection.
+    pub fn features(&self) -> Features {
+        match self.image {
+            _ if self.wavelengths.is_some() => Features::Bands,
+            Some(_) if self.vocabulary.is_some() => Features::Named,
+            Some(image) if self.points.features() < image.pixels() => Features::Bands,
+            Some(_) => Features::Pictures,
+            None => Features::Named,
+        }
+    }
+
+    /// What points and features are called.
+    pub fn called(&self) -> Called {
+        nouns(self.features(), self.image.is_some(), self.feature_image.is_some(), self.called)
     }
 
     /// An error about the points, told in terms of the file.

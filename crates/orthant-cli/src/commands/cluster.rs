@@ -106,7 +106,7 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
             if input.feature_image.is_some() {
                 findings = findings.with_points(&*data)?;
             }
-            if let (Some(image), Features::Bands) = (input.image, features(&input)) {
+            if let (Some(image), Features::Bands) = (input.image, input.features()) {
                 findings = findings.with_scene(&*data, image, input.wavelengths.as_deref())?;
             }
             Some(findings)
@@ -482,7 +482,7 @@ fn write_report(folder: &mut Folder, about: &About, outcome: &Outcome) -> Result
             read_seconds: Some(input.read_seconds),
             notes: &notes,
         },
-        features: features(input),
+        features: input.features(),
         vocabulary: input.vocabulary.as_deref(),
         names: input.names.as_deref(),
         image: input.image,
@@ -511,16 +511,4 @@ fn write_scene(folder: &mut Folder, input: &Input, solution: &Solution) -> Resul
         folder.bytes(name, &bytes)?;
     }
     Ok(())
-}
-
-/// What the features of pixels are: fewer than there are pixels, they are taken for bands of a spectrum,
-/// otherwise for pictures of a collection.
-fn features(input: &Input) -> Features {
-    match input.image {
-        _ if input.wavelengths.is_some() => Features::Bands,
-        Some(_) if input.vocabulary.is_some() => Features::Named,
-        Some(image) if input.points.features() < image.pixels() => Features::Bands,
-        Some(_) => Features::Pictures,
-        None => Features::Named,
-    }
 }

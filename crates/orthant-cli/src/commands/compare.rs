@@ -274,7 +274,8 @@ fn page(args: &CompareArgs, input: &Input, rows: &[Entry], threads: usize) -> Re
             "Mean ± standard deviation over the runs; scores in percent; the best of each column is marked. Runs at the limit of iterations might have gone on."
                 .into(),
     };
-    let (points, features) = input.called.map_or(("points", "features"), |c| (c.points.1, c.features.1));
+    let called = input.called();
+    let (points, features) = (called.points.1, called.features.1);
     let lead = format!(
         "{} methods put {} {points} of {} {features} into {} clusters, with {} runs where the start is random.",
         rows.len(),

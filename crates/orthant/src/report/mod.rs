@@ -50,6 +50,7 @@ pub use comparison::{
     sweep_chart,
 };
 pub use contest::{contest, verdict};
+pub use words::nouns;
 
 use serde::Serialize;
 

@@ -4,26 +4,40 @@ use super::number::{count, counted, percent, significant};
 use super::page::{escape, shortened};
 use super::{Features, Report};
 use crate::algorithms::Goal;
+use crate::called::{Called, Noun};
 use crate::certificate::{Bound, Rigour};
 use crate::run::Stop;
 
+/// What points and features are called: by what features are, and whether either are the pixels of a picture.
+pub fn nouns(features: Features, pixels: bool, pictures: bool, called: Option<Called>) -> Called {
+    let points = match called {
+        _ if pixels => ("pixel", "pixels"),
+        _ if pictures => ("picture", "pictures"),
+        Some(called) => called.points,
+        None => ("point", "points"),
+    };
+    let features = match (features, called) {
+        (Features::Bands, _) => ("band", "bands"),
+        (Features::Pictures, _) => ("picture", "pictures"),
+        (Features::Named, _) if pictures => ("pixel", "pixels"),
+        (Features::Named, Some(called)) => called.features,
+        (Features::Named, None) => ("feature", "features"),
+    };
+    Called { points, features }
+}
+
+fn called(report: &Report) -> Called {
+    nouns(report.features, report.image.is_some(), report.feature_image.is_some(), report.called)
+}
+
 /// What a point is: one, many.
-pub(super) fn points(report: &Report) -> (&'static str, &'static str) {
-    match (report.image, report.feature_image) {
-        (Some(_), _) => ("pixel", "pixels"),
-        (_, Some(_)) => ("picture", "pictures"),
-        _ => report.called.map_or(("point", "points"), |called| called.points),
-    }
+pub(super) fn points(report: &Report) -> Noun {
+    called(report).points
 }
 
 /// What a feature is: one, many.
-pub(super) fn features(report: &Report) -> (&'static str, &'static str) {
-    match report.features {
-        Features::Bands => ("band", "bands"),
-        Features::Pictures => ("picture", "pictures"),
-        Features::Named if report.feature_image.is_some() => ("pixel", "pixels"),
-        Features::Named => report.called.map_or(("feature", "features"), |called| called.features),
-    }
+pub(super) fn features(report: &Report) -> Noun {
+    called(report).features
 }
 
 /// The name of a feature.

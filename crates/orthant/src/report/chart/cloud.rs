@@ -19,8 +19,10 @@ pub struct Group {
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 500.0;
 const RADIUS: f64 = 180.0;
-/// Letters of a name beside its corner; on narrow screens only its number stands there.
+/// Letters of a name beside its corner, at most; on narrow screens only its number stands there.
 const LETTERS: usize = 18;
+/// Room that a letter takes.
+const LETTER: f64 = 8.2;
 /// Corners with names rather than numbers.
 const NAMED: usize = 12;
 
@@ -64,7 +66,12 @@ pub fn cloud(title: &str, groups: &[Group]) -> String {
             "middle"
         };
         let number = i.to_string();
-        let name = shortened(&group.name, LETTERS);
+        let room = match anchor {
+            "start" => WIDTH - left,
+            "end" => left,
+            _ => 2.0 * left.min(WIDTH - left),
+        };
+        let name = shortened(&group.name, LETTERS.min((room / LETTER) as usize));
         let rest = name.strip_prefix(&number).filter(|_| groups.len() <= NAMED).unwrap_or_default();
         let (mark_x, mark_y) = place(x, y);
         svg += &format!(
@@ -94,5 +101,20 @@ mod tests {
         assert!(html.contains("M320.0 70.0h0M410.0 250.0h0"), "{html}");
         assert!(html.contains("data-points=\"a b\n&lt;c&gt;\"") && html.contains("&lt;x&gt;"));
         assert!(!html.contains("<x>") && html.contains(r#"data-link="cluster-0""#));
+    }
+
+    #[test]
+    fn names_at_the_sides_are_no_longer_than_the_room_there() {
+        let group = |corner, name: &str| Group { name: name.into(), corner, ..Group::default() };
+        let corners = [
+            group((1.0, 0.0), "0: GENE136, GENE79, GENE243"),
+            group((0.0, 1.0), "1: GENE279, GENE277, GENE1"),
+        ];
+        let html = cloud("map", &corners);
+        let shown =
+            |at: usize| html.split("<tspan class=\"rest\">").nth(at + 1).unwrap().split('<').next().unwrap();
+        assert_eq!(shown(1).chars().count() + 1, LETTERS);
+        let (left, _) = place(1.07, 0.0);
+        assert!(left + LETTER * (shown(0).chars().count() + 1) as f64 <= WIDTH, "{}", shown(0));
     }
 }
