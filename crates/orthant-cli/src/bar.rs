@@ -14,8 +14,10 @@ const DRAW: Duration = Duration::from_millis(100);
 const LINE: Duration = Duration::from_secs(10);
 /// Nothing is said of the time left before so much has passed.
 const SOON: f64 = 2.0;
-/// How much of a new estimate of the time left counts: one that is far off does not make it jump.
-const NEW: f64 = 0.15;
+/// An estimate of the end is a mean over the last part of the time that has passed, and over so many seconds at least: what
+/// takes longer or shorter than expected does not make it jump, however often one looks.
+const PART: f64 = 0.5;
+const LEAST: f64 = 4.0;
 /// The parts that a bar has on a terminal.
 const STEPS: u64 = 1000;
 
@@ -72,9 +74,9 @@ impl Bar {
     }
 }
 
-/// When it will end, in seconds from the beginning.
+/// When it will end, in seconds from the beginning, and when that was said.
 #[derive(Default)]
-struct Estimate(Option<f64>);
+struct Estimate(Option<(f64, f64)>);
 
 impl Estimate {
     /// Seconds left when a share is done after some time; none before anything can be said.
@@ -83,8 +85,12 @@ impl Estimate {
             return None;
         }
         let end = passed / share.min(1.0);
-        let known = self.0.map_or(end, |old| old + NEW * (end - old)).max(passed);
-        self.0 = Some(known);
+        let follow = |(old, said): (f64, f64)| {
+            let share = 1.0 - (-(passed - said) / LEAST.max(PART * passed)).exp();
+            old + share * (end - old)
+        };
+        let known = self.0.map_or(end, follow).max(passed);
+        self.0 = Some((known, passed));
         Some(known - passed)
     }
 }
@@ -108,14 +114,17 @@ mod tests {
     fn the_time_left_falls_steadily_though_the_work_does_not() {
         // Pieces of very different length: after each second, how much is done.
         let shares = [0.05, 0.08, 0.3, 0.32, 0.34, 0.36, 0.5, 0.7, 0.72, 0.8, 0.9, 0.95];
-        let mut estimate = Estimate::default();
-        let mut last: Option<f64> = None;
-        for (second, share) in shares.into_iter().enumerate() {
-            let left = estimate.left(second as f64 + 1.0, share);
-            if let (Some(left), Some(last)) = (left, last) {
-                assert!((left - last).abs() < 0.35 * last.max(10.0), "{last} then {left}");
+        for looks in [1, 10] {
+            let mut estimate = Estimate::default();
+            let mut last: Option<f64> = None;
+            for (second, share) in shares.into_iter().enumerate() {
+                let at = |look: usize| second as f64 + look as f64 / looks as f64;
+                let left = (1..=looks).map(|look| estimate.left(at(look), share)).last().flatten();
+                if let (Some(left), Some(last)) = (left, last) {
+                    assert!((left - last).abs() < 0.35 * last.max(10.0), "{looks}: {last} then {left}");
+                }
+                last = left.or(last);
             }
-            last = left.or(last);
         }
         assert!(Estimate::default().left(1.0, 0.5).is_none());
         assert!(Estimate::default().left(100.0, 0.001).is_none());
