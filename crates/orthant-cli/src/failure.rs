@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::CommandFactory;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use orthant::Error;
 use orthant::matrix::amount;
 
@@ -84,9 +84,35 @@ pub fn usage(error: clap::Error, first: Option<&OsString>) -> u8 {
             BAD_INPUT
         }
         _ => {
-            complain(&on_one_line(&error.render().to_string(), first));
+            let tip = tip(&error, first).map(|tip| format!("tip: {tip}")).unwrap_or_default();
+            complain(&on_one_line(&format!("{}\n{tip}", error.render()), first));
             BAD_INPUT
         }
+    }
+}
+
+/// What was probably meant, where the parser of arguments cannot know.
+fn tip(error: &clap::Error, first: Option<&OsString>) -> Option<String> {
+    let command = first.and_then(|word| word.to_str())?;
+    let context = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
+    match error.kind() {
+        ErrorKind::MissingRequiredArgument if context(ContextKind::InvalidArg).contains("-k ") => {
+            Some("'orthant choose-k DATA' says how many clusters there are".into())
+        }
+        ErrorKind::UnknownArgument => {
+            let given = context(ContextKind::InvalidArg);
+            match (command, given.parse::<usize>()) {
+                ("choose-k", Ok(_)) => Some("a range is one word, as in 2..20".into()),
+                ("choose-k", _) if ["-k", "--k"].contains(&given.as_str()) => {
+                    Some("the range stands alone, as in 2..20".into())
+                }
+                ("cluster" | "compare" | "advise", Ok(k)) => {
+                    Some(format!("the number of clusters is -k {k}"))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 

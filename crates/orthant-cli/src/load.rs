@@ -668,9 +668,15 @@ fn weights(path: &Path, points: usize) -> Result<Vec<f64>> {
     Ok(weights)
 }
 
-/// Labels one a line → numbers from 0 and the names of the clusters; -1 stays no cluster.
+/// Labels one a line (or the table of a result, or its folder) → numbers from 0 and the names of the clusters; -1 stays no cluster.
 pub fn labels(path: &Path) -> Result<(Vec<i32>, Vec<String>)> {
-    let tokens = read::lines(path)?;
+    const TITLE: &str = "cluster";
+    let within = path.join("labels.txt");
+    let path = if path.is_dir() { &within } else { path };
+    let mut tokens = read::lines(path)?;
+    if tokens.first().is_some_and(|titles| titles.split(',').any(|title| title == TITLE)) {
+        tokens = read::list(path, Some(TITLE), (tokens.len() - 1, "points"), None)?;
+    }
     let given: Vec<String> = tokens.iter().filter(|t| *t != "-1").cloned().collect();
     let (numbers, names) = evaluate::classes(&given);
     let mut numbers = numbers.into_iter();

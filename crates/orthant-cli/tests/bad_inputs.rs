@@ -51,6 +51,18 @@ const BAD: &[(&str, &str)] = &[
     // What was probably meant.
     ("cluster set.npy -k 6 --algorithm kmeans", "there is no method 'kmeans': is k-means meant?"),
     ("cluster set.npy -k 6 --weighting tfidf", "'tfidf' is not known: is tf-idf meant?"),
+    ("cluster set.npy -k 6 --weighting log", "'log' is not known: is log1p meant?"),
+    ("cluster set.npy -k 6 --algorithm em", "there is no method 'em': is em-onmf meant?"),
+    ("cluster set.npy -k 6 --algorithm kl", "there is no method 'kl': is kl-onmf meant?"),
+    ("cluster set.npy -k 2-10", "'orthant choose-k DATA 2..10' says which of them"),
+    ("cluster set.npy", "tip: 'orthant choose-k DATA' says how many clusters there are"),
+    ("cluster set.npy 6", "tip: the number of clusters is -k 6"),
+    ("choose-k set.npy 2 10", "tip: a range is one word, as in 2..20"),
+    ("choose-k set.npy -k 2..10", "tip: the range stands alone, as in 2..20"),
+    (
+        "predict set.npy set.npy",
+        "set.npy: is no result: the folder that 'orthant cluster --out' wrote comes first",
+    ),
     ("cluster set.npy -k 6 --format word", "--format: \"word\" is not one of"),
     ("cluster set.npy -k 6 --image 3", "height and width are needed"),
     ("cluster set.npy -k 6 --image 0x450", "height and width are needed"),

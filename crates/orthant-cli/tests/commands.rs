@@ -357,6 +357,15 @@ fn evaluate_shows_scores_and_the_confusion() {
     assert_eq!(scores["accuracy"], 0.75);
     assert_eq!(scores["scored_points"], 4);
     assert_eq!(scores["confusion"], serde_json::json!([[2, 0], [1, 1]]));
+    // A result, or its table, instead of its labels; and the classes in a table of their own.
+    let table =
+        "name,cluster,strength,margin,second\na,0,1,1,1\nb,0,1,1,1\nc,1,1,1,0\n\"d, e\",1,1,1,0\nf,-1,0,,\n";
+    fs::write(folder.path().join("labels.csv"), table).unwrap();
+    fs::write(folder.path().join("truth.csv"), "id,kind,size\n1,cat,3\n2,cat,3\n3,dog,3\n4,cat,3\n5,dog,3\n")
+        .unwrap();
+    for way in [". truth.txt", "labels.csv truth.txt", "labels.csv truth.csv --truth-column kind"] {
+        assert_eq!(object(folder.path(), &format!("evaluate {way} --json")), scores, "{way}");
+    }
 }
 
 #[test]

@@ -152,7 +152,15 @@ fn features_are_found_by_their_names() {
 #[test]
 fn what_was_typed_in_other_programs_is_understood() {
     let folder = folder();
-    succeed(folder.path(), "cluster set.npy --k 6 -q");
+    for flag in ["--k", "--clusters", "--n-clusters"] {
+        succeed(
+            folder.path(),
+            &format!("cluster set.npy {flag} 6 --algorithm em-onmf --weighting tf-idf+unit -q"),
+        );
+    }
+    for part in ["fig1", "Fig.1", "FIGURE-1"] {
+        succeed(folder.path(), &format!("reproduce {part} --out {part} -q"));
+    }
     succeed(folder.path(), "choose-k set.npy 2-3 --runs 1 --halves 1 --out ks -q");
     let refused = |arguments: &str| {
         let output = crate::support::run(folder.path(), arguments);

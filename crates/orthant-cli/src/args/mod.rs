@@ -18,8 +18,8 @@ pub use values::{MethodValues, default, number};
 pub use what::{SceneArgs, What};
 
 use parse::{
-    certificate, model, orientation, origin, part, polish, positive, range, seconds, seed, share, threads,
-    time,
+    certificate, clusters, model, orientation, origin, part, polish, positive, range, seconds, seed, share,
+    threads, time,
 };
 
 /// Orthogonal nonnegative matrix factorization: clusters of nonnegative data, each with a direction,
@@ -89,7 +89,7 @@ pub struct ClusterArgs {
     #[command(flatten)]
     pub data: DataArgs,
     /// Number of clusters
-    #[arg(short, alias = "k", value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
+    #[arg(short, aliases = ["k", "clusters", "n-clusters", "n_clusters"], value_name = "K", value_parser = clusters, allow_negative_numbers = true, help_heading = "Method")]
     pub k: usize,
     /// The method, see 'orthant methods'; auto lets the data choose between the models of ONMF, KL-ONMF, spherical and
     /// plain k-means [default: auto; best with --start or --polish]
@@ -167,7 +167,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub data: DataArgs,
     /// Number of clusters
-    #[arg(short, alias = "k", value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Methods")]
+    #[arg(short, aliases = ["k", "clusters", "n-clusters", "n_clusters"], value_name = "K", value_parser = clusters, allow_negative_numbers = true, help_heading = "Methods")]
     pub k: usize,
     /// Methods to compare, as NAME, NAME:START or NAME+em [default: all, with their usual starts]
     #[arg(short, long, value_name = "LIST", value_delimiter = ',', help_heading = "Methods")]
@@ -210,7 +210,7 @@ pub struct AdviseArgs {
     #[command(flatten)]
     pub data: DataArgs,
     /// Number of clusters [default: the first candidate of 'orthant choose-k']
-    #[arg(short, alias = "k", value_name = "K", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
+    #[arg(short, aliases = ["k", "clusters", "n-clusters", "n_clusters"], value_name = "K", value_parser = clusters, allow_negative_numbers = true, help_heading = "Method")]
     pub k: Option<usize>,
     /// Starts of every fit
     #[arg(long, value_name = "N", default_value = "10", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
@@ -271,10 +271,13 @@ Example:
 
 Both files have one word or number a line. A point labelled -1 has no cluster and is not scored.")]
 pub struct EvaluateArgs {
-    /// Labels, one a line (such as labels.txt of a result)
+    /// Labels, one a line; or the folder of a result, or its labels.csv
     pub labels: PathBuf,
-    /// The truth, one a line
+    /// The truth: a line each, a table, or an array
     pub truth: PathBuf,
+    /// The column of that table that holds the classes
+    #[arg(long, value_name = "COLUMN")]
+    pub truth_column: Option<String>,
     /// Print one JSON object instead of the tables
     #[arg(long)]
     pub json: bool,
@@ -420,7 +423,7 @@ Reads DIR/text/NAME.mtx.gz with NAME.labels, DIR/hyperspectral and DIR/images; H
 used where they are. What has been computed is kept: the same command goes on where it stopped.")]
 pub struct ReproduceArgs {
     /// Which tables and figures
-    #[arg(value_name = "WHAT", default_value = "all", value_parser = part())]
+    #[arg(value_name = "WHAT", default_value = "all", value_parser = part(), ignore_case = true)]
     pub what: Vec<Part>,
     /// Folder with the published data sets [default: the environment variable ORTHANT_DATA]
     #[arg(long, value_name = "DIR")]

@@ -29,14 +29,19 @@ pub enum Origin {
 #[derive(Debug, Clone, Default)]
 pub struct Polishes(pub Vec<Polish>);
 
-/// A table or figure of the paper.
+/// A table or figure of the paper, as people write it: figure1, fig1, Fig. 1.
 pub fn part() -> impl TypedValueParser<Value = Part> {
-    let short = |name: &str| name.replace("figure", "fig").replace("table", "tab");
-    let of = move |typed: String| {
-        let named = |part: &&(&str, Part)| part.0 == typed || short(part.0) == typed;
+    fn spellings(name: &str) -> Vec<String> {
+        let (word, number) = name.split_at(name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len()));
+        let words = [word.to_owned(), word.replace("figure", "fig").replace("table", "tab")];
+        let between = ["", " ", ".", ". ", "-"].iter();
+        between.flat_map(|between| words.each_ref().map(|word| format!("{word}{between}{number}"))).collect()
+    }
+    let of = |typed: String| {
+        let named = |part: &&(&str, Part)| spellings(part.0).contains(&typed.to_lowercase());
         PARTS.iter().find(named).map_or(Part::All, |part| part.1)
     };
-    PossibleValuesParser::new(PARTS.iter().map(|part| PossibleValue::new(part.0).alias(short(part.0))))
+    PossibleValuesParser::new(PARTS.iter().map(|part| PossibleValue::new(part.0).aliases(spellings(part.0))))
         .map(of)
 }
 
@@ -46,6 +51,14 @@ pub fn positive(text: &str) -> Result<usize, String> {
         Ok(0) | Err(_) => Err("a whole number from 1 is needed".into()),
         Ok(number) => Ok(number),
     }
+}
+
+/// A number of clusters.
+pub fn clusters(text: &str) -> Result<usize, String> {
+    positive(text).map_err(|problem| match range(text) {
+        Ok((from, to)) => format!("{problem}: 'orthant choose-k DATA {from}..{to}' says which of them"),
+        Err(_) => problem,
+    })
 }
 
 /// A range of numbers from 1, both ends included.
@@ -168,7 +181,7 @@ pub fn weighting(text: &str) -> Result<Vec<Weighting>, String> {
             None => format!("'{step}' is none of {}", known.join(", ")),
         })
     };
-    text.split(',').map(step).collect()
+    text.split([',', '+']).map(str::trim).map(step).collect()
 }
 
 /// What the points are.
@@ -199,12 +212,20 @@ pub fn frequency(text: &str) -> Result<Frequency, String> {
     })
 }
 
-/// The known name that was probably meant: the same letters, or hardly any other.
+/// The known name that was probably meant: its letters, or those from one of its parts on, or hardly any other.
 pub fn meant<'n>(text: &str, known: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
     let letters = |word: &str| {
         word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<Vec<_>>()
     };
     let typed = letters(text);
+    let begins = |name: &str| {
+        let parts = name.match_indices('-').map(|(at, _)| at + 1).chain([0]);
+        typed.len() > 1 && parts.into_iter().any(|at| letters(&name[at..]).starts_with(&typed))
+    };
+    // Of several the plainest.
+    if let Some(name) = known.clone().filter(|name| begins(name)).min_by_key(|name| name.len()) {
+        return Some(name);
+    }
     let far = |name: &str| distance(&typed, &letters(name));
     let nearest = known.min_by_key(|name| far(name))?;
     (far(nearest) <= typed.len() / 4).then_some(nearest)
@@ -237,6 +258,10 @@ mod tests {
             ("emonmf", Some("em-onmf")),
             ("onpmf", Some("onp-mf")),
             ("sphericalkmeans", Some("spherical-k-means")),
+            ("spherical", Some("spherical-k-means")),
+            ("em", Some("em-onmf")),
+            ("onmf", Some("em-onmf")),
+            ("k-meens", Some("k-means")),
             ("lda", None),
             ("", None),
         ] {

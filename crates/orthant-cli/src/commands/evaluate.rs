@@ -14,7 +14,8 @@ use crate::summary::insert_scores;
 /// Runs the command.
 pub fn run(args: &EvaluateArgs) -> Result<()> {
     let (labels, clusters) = labels(&args.labels)?;
-    let truth = Truth::new(&read::list(&args.truth, None, (labels.len(), "points"), None)?);
+    let column = args.truth_column.as_deref();
+    let truth = Truth::new(&read::list(&args.truth, column, (labels.len(), "points"), None)?);
     let scores = scores(&labels, &truth.labels)
         .with_context(|| format!("{} against {}", args.labels.display(), args.truth.display()))?;
     if args.json {

@@ -152,6 +152,12 @@ struct Model {
 impl Model {
     /// A result, even while another run replaces it: the summary must be the same before and after.
     fn read(folder: &Path) -> Result<Model> {
+        if folder.is_file() {
+            bail!(
+                "{}: is no result: the folder that 'orthant cluster --out' wrote comes first, then the data",
+                folder.display()
+            );
+        }
         const TRIES: usize = 5;
         for attempt in 1.. {
             read::settle(folder)?;
