@@ -175,6 +175,11 @@ def cells(folder, check):
             theirs = scanpy.read_10x_h5(folder / name, genome=genome)
             check(folder / name, theirs.X, *options)
             assert list(theirs.obs_names) == list(obs.index) and list(theirs.var_names) == list(genes.name)
+    mixed = genes.assign(kind=["Gene Expression"] * 18 + ["Antibody Capture"] * 2)
+    ranger_h5(folder / "mixed.h5", counts, obs.index, mixed, ["matrix"])
+    mixed.to_csv(ranger / "features.tsv.gz", sep="\t", header=False, index=False)
+    for path in [folder / "mixed.h5", ranger]:
+        assert "2 of 20 features are no genes (Antibody Capture)" in subprocess.run([PROGRAM, "info", path], capture_output=True, text=True, check=True).stderr
     assert "say which genome with --variable: hg19, mm10" in refusal("info", folder / "mixture-v2.h5")
     # Scaled as scanpy does: what was before is named.
     adata.raw = adata
@@ -311,7 +316,7 @@ def texts(folder, check):
     table.to_parquet(folder / "pandas.parquet", compression="gzip")
     body = ["--text", "body"]
     ways = [("texts.tsv", body), ("texts.csv", body), ("texts.csv", []), ("texts.jsonl", []), ("texts.json", []), ("lines.txt", []), ("corpus", [])]
-    for name, options in [*ways, ("polars.parquet", body), ("pandas.parquet", body)]:
+    for name, options in [*ways, ("polars.parquet", body), ("pandas.parquet", [])]:
         check(folder / name, counts, *options, *plain)
         some = ["--stop-words", "none", "--min-texts", "3", "--max-texts", "0.4", "--ngrams", "2"]
         check(folder / name, pairs, *options, *some)
@@ -340,10 +345,11 @@ def parquet(folder, check):
     check(folder / "dated.parquet", [[12.5, 1], [0.25, 2], [100, 3]], "--drop", "day")
     pd.DataFrame({"a": [1.0, None, 3.0], "b": [4, 5, 6]}).to_parquet(folder / "gaps.parquet")
     assert np.array_equal(convert(folder / "gaps.parquet"), [[1, 4], [np.nan, 5], [3, 6]], equal_nan=True)
-    pl.DataFrame({"x": [[1.0, 2.0], [3.0, 4.0]]}).write_parquet(folder / "lists.parquet")
-    assert "column \"x.list.element\" holds lists" in refusal("info", folder / "lists.parquet")
+    prices.with_columns(x=[[1.0, 2.0], [3.0], []]).write_parquet(folder / "lists.parquet")
+    assert "column \"x\" holds lists: leave it out with --drop" in refusal("info", folder / "lists.parquet")
+    check(folder / "lists.parquet", [[12.5, 1], [0.25, 2], [100, 3]], "--drop", "x")
     named.to_parquet(folder / "other.parquet", compression="brotli")
-    assert "brotli" in refusal("info", folder / "other.parquet")
+    assert "is compressed in a way that is not read here" in refusal("info", folder / "other.parquet")
     run("cluster", folder / "named.parquet", "-k", "2", "--algorithm", "k-means", "--labels-only", "-q")
 
 

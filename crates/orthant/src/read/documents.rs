@@ -331,6 +331,22 @@ pub(super) fn read_table(source: &Source, text: &str, options: &Options) -> Resu
     of_columns(source, super::csv::NAME, &titles, text, list, options)
 }
 
+/// The only column with sentences in it, by the first rows of all.
+#[cfg(feature = "parquet")]
+pub(super) fn among(
+    source: &Source,
+    titles: &[String],
+    sample: &[Vec<Vec<u8>>],
+    options: &Options,
+) -> Result<usize> {
+    let words = |column: &Vec<Vec<u8>>| -> usize {
+        column.iter().map(|text| decoded(text).split_whitespace().count()).sum()
+    };
+    let words: Vec<usize> = sample.iter().map(words).collect();
+    let rows = sample.iter().map(Vec::len).max().unwrap_or(0);
+    column_of_texts(titles, &words, rows, options).map_err(|error| of_file(error, source.path()))
+}
+
 /// Texts in the only column of a table with sentences in it, if there is such a column.
 pub(super) fn read_sentences(source: &Source, options: &Options) -> Result<Option<Loaded>> {
     let head = source.head()?;

@@ -77,14 +77,32 @@ pub(super) fn read_folder(folder: &Path, options: &Options) -> Result<Loaded> {
     let matrix = Source::open(&parts.matrix)?;
     let loaded = matrix_market::read(&matrix, options)?.with_points(Orientation::Columns);
     let (cells, genes) = parts.names(loaded.matrix.points(), loaded.matrix.features())?;
+    let kinds = column_of(&parts.genes, 2).unwrap_or_default();
     Ok(Loaded {
         names: Some(cells),
         vocabulary: Some(genes),
-        notes: vec![NOTE.into()],
+        notes: [NOTE.to_string()].into_iter().chain(note_of_kinds(&kinds)).collect(),
         called: Some(Called::CELLS),
         format: NAME,
         ..loaded
     })
+}
+
+/// What is counted beside genes (antibodies, guides) is counted on another scale: who reads should know that it is there.
+pub(super) fn note_of_kinds(kinds: &[String]) -> Option<String> {
+    const GENES: &str = "Gene Expression";
+    let mut others: Vec<&str> = kinds.iter().map(String::as_str).filter(|kind| *kind != GENES).collect();
+    if others.is_empty() || others.len() == kinds.len() {
+        return None;
+    }
+    let count = others.len();
+    others.sort_unstable();
+    others.dedup();
+    Some(format!(
+        "{count} of {} features are no genes ({}), and are used like them",
+        kinds.len(),
+        others.join(", ")
+    ))
 }
 
 const NOTE: &str = "read as a folder of 10x Genomics: points are cells, features are genes";

@@ -1,6 +1,7 @@
 //! Cells and genes: AnnData (.h5ad), what Cell Ranger writes (.h5) and loom. Points are cells.
 
 use super::super::compressed::{Compressed, from_columns, from_rows};
+use super::super::tenx::note_of_kinds;
 use super::super::triples::{Bands, Triples, assemble};
 use super::super::values::Number;
 use super::super::{Loaded, Precision};
@@ -235,6 +236,10 @@ fn tenx(container: &Container, members: &Members) -> Result<Option<Loaded>> {
     let names = if inner.has_group("features") { "features/name" } else { "gene_names" };
     loaded.vocabulary = Some(container.words(&format!("{group}/{names}"))?);
     loaded.names = Some(container.words(&format!("{group}/barcodes"))?);
+    if container.members(&format!("{group}/features")).has_array("feature_type") {
+        let kinds = container.words(&format!("{group}/features/feature_type"))?;
+        loaded.notes.extend(note_of_kinds(&kinds));
+    }
     without_columns(container, "a file of 10x Genomics")?;
     counted(container, loaded).map(Some)
 }

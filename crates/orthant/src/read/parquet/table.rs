@@ -30,6 +30,10 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
         return documents::of_columns(source, NAME, &titles, text, |at| table.words(at), options);
     }
     let sample: Vec<Vec<Vec<u8>>> = (0..titles.len()).map(|at| table.sample(at)).collect::<Result<_>>()?;
+    if !table.columns.iter().any(|column| column.is_number) {
+        let text = documents::among(source, &titles, &sample, options)?;
+        return documents::of_columns(source, NAME, &titles, &titles[text], |at| table.words(at), options);
+    }
     let column = |at: usize| sample[at].iter().map(Vec::as_slice);
     let wordy = |at: usize| !table.columns[at].is_number;
     let (roles, notes) =
@@ -80,6 +84,8 @@ struct Column {
     is_number: bool,
     /// Whether float32 holds its numbers.
     is_single: bool,
+    /// Whether it holds more than one value in a row.
+    is_list: bool,
 }
 
 impl Column {
@@ -104,8 +110,11 @@ impl Column {
             Type::INT96 => false,
         };
         let is_single = is_half || about.physical_type() == Type::FLOAT;
-        // A field of a record is called by its path.
-        Column { at, title: about.path().parts().join("."), about, is_number, is_single }
+        let is_list = about.max_rep_level() > 0;
+        // A field of a record is called by its path, a list by its beginning.
+        let parts = about.path().parts();
+        let title = if is_list { parts[0].clone() } else { parts.join(".") };
+        Column { at, title, about, is_number: is_number && !is_list, is_single, is_list }
     }
 }
 
@@ -127,11 +136,6 @@ impl<'s> Table<'s> {
             .enumerate()
             .map(|(at, c)| Column::new(at, c.clone()))
             .collect();
-        if let Some(list) = columns.iter().find(|column| column.about.max_rep_level() > 0) {
-            let problem =
-                format!("column {:?} holds lists: a number or a text in each row is wanted", list.title);
-            return Err(source.fault(Place::Whole, problem));
-        }
         let index = about.key_value_metadata().and_then(|list| index_of_pandas(list));
         let place = index.and_then(|title| columns.iter().position(|column| column.title == title));
         if let Some(place) = place {
@@ -147,6 +151,9 @@ impl<'s> Table<'s> {
     /// The first values of a column, as text.
     fn sample(&self, at: usize) -> Result<Vec<Vec<u8>>> {
         let mut words = Vec::new();
+        if self.columns[at].is_list {
+            return Ok(words);
+        }
         self.visit(at, SAMPLE, |value| words.push(value.word().into_bytes()))?;
         Ok(words)
     }
@@ -187,6 +194,10 @@ impl<'s> Table<'s> {
     /// The values of a column from the top, so many of them at most.
     fn visit(&self, at: usize, most: usize, mut take: impl FnMut(Value)) -> Result<()> {
         let column = &self.columns[at];
+        if column.is_list {
+            let problem = format!("column {:?} holds lists: leave it out with --drop", column.title);
+            return Err(self.source.fault(Place::Whole, problem));
+        }
         let mut left = most;
         for group in 0..self.reader.num_row_groups() {
             let group = self.reader.get_row_group(group);
@@ -300,7 +311,14 @@ impl Value<'_> {
 }
 
 fn broken(source: &Source, error: &ParquetError) -> Error {
-    source.fault(Place::Whole, format!("the Parquet file cannot be read: {error}"))
+    let told = error.to_string();
+    let problem = match told.contains("Disabled feature") {
+        true => {
+            "is compressed in a way that is not read here: write it with zstd, snappy, gzip or without".into()
+        }
+        false => format!("the Parquet file cannot be read: {}", told.trim_start_matches("Parquet error: ")),
+    };
+    source.fault(Place::Whole, problem)
 }
 
 /// The column that pandas keeps the names of the rows in; if it is more than one, none of them is.
