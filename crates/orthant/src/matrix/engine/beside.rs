@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::ArrayMut;
 use crate::error::{Error, Result};
@@ -67,12 +68,12 @@ struct Filed {
     each: Option<usize>,
 }
 
-static NUMBER: AtomicU64 = AtomicU64::new(0);
-
 impl Filed {
     fn create(folder: &std::path::Path, each: Option<usize>) -> io::Result<Filed> {
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(format!(".orthant-arrays-{}-{number}", std::process::id()));
+        // A name like no other: in containers that share a folder all processes may have the same number, and one that was
+        // killed in this very moment leaves its file.
+        let name = format!(".orthant-arrays-{:016x}", RandomState::new().build_hasher().finish());
+        let path = folder.join(name);
         let file = File::options().read(true).write(true).create_new(true).open(&path)?;
         // Where open files cannot be removed, it is left for whoever cleans the folder.
         let _ = std::fs::remove_file(&path);
@@ -305,5 +306,22 @@ fn of(used: &Use) -> (Slot, Option<usize>) {
     match *used {
         Use::Numbers(slot, each) => (slot, Some(each)),
         Use::Labels(run) => (Slot::Labels(run), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_process_of_the_same_number_left_is_not_in_the_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let left = |number: usize| format!(".orthant-arrays-{}-{number}", std::process::id());
+        (0..100).for_each(|number| drop(File::create(folder.path().join(left(number))).unwrap()));
+        let filed = Filed::create(folder.path(), Some(1)).unwrap();
+        filed.write(2, &Array::Numbers(1, vec![3.0])).unwrap();
+        assert!(matches!(filed.read(&(2..3)).unwrap(), Array::Numbers(1, numbers) if numbers == [3.0]));
+        // In a file without a name.
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 100);
     }
 }
