@@ -30,9 +30,11 @@ impl Matrix {
 
 /// Data with more entries are given starts by a sample.
 const MANY: usize = 1 << 25;
-/// Entries of such a sample, about; it has so many points for each cluster at least.
+/// Entries of such a sample, about; up to four times as many, so that it has so many points for each cluster.
 const SAMPLE: usize = 1 << 22;
 const EACH: usize = 100;
+/// With fewer points for each cluster it would say little.
+const FEWEST: usize = 20;
 
 /// Data and k that were found fit for a method.
 pub struct Problem<'a> {
@@ -237,8 +239,10 @@ impl<'a> Problem<'a> {
     /// are hangs on the shape and k alone: not on memory or on who holds the data, so that the bits do not either.
     pub(crate) fn sample(&self) -> Result<Option<&dyn Data>> {
         let Shape { points, nonzeros, .. } = self.data.shape();
-        let size = (SAMPLE / (nonzeros / points).max(1)).max(EACH * self.k);
-        if nonzeros <= MANY || size >= points / 2 {
+        let within = |entries: usize| entries / (nonzeros / points).max(1);
+        // Many clusters of long points: fewer points for each, so that it stays small beside any budget of memory.
+        let size = within(SAMPLE).max(EACH * self.k).min(within(4 * SAMPLE));
+        if nonzeros <= MANY || size >= points / 2 || size < FEWEST * self.k {
             return Ok(None);
         }
         if self.sample.get().is_none() {

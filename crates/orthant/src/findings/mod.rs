@@ -25,6 +25,8 @@ const MARKERS: usize = 12;
 const TYPICAL: usize = 5;
 /// Of how many of its strongest points the typical ones are chosen.
 const STRONGEST: usize = 200;
+/// What is kept of values before some are dropped, beyond those that are wanted.
+const ROOM: usize = 1000;
 /// Least certain points.
 const UNCERTAIN: usize = 12;
 /// Clusters that are shown one by one.
@@ -162,16 +164,26 @@ impl Findings {
     }
 }
 
-/// The `most` largest of some (index, value), largest first.
+/// The `most` largest of some (index, value), largest first. There may be as many as points: what cannot be among them is
+/// dropped on the way.
 fn largest(values: impl Iterator<Item = (usize, f64)>, most: usize) -> Vec<(usize, f64)> {
-    let mut values: Vec<(usize, f64)> = values.filter(|x| x.1 > 0.0).collect();
     let by_value = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-    if values.len() > most {
-        values.select_nth_unstable_by(most, by_value);
-        values.truncate(most);
+    let drop_the_rest = |kept: &mut Vec<(usize, f64)>| {
+        if kept.len() > most {
+            kept.select_nth_unstable_by(most, by_value);
+            kept.truncate(most);
+        }
+    };
+    let mut kept = vec![];
+    for value in values.filter(|x| x.1 > 0.0) {
+        kept.push(value);
+        if kept.len() >= 2 * most + ROOM {
+            drop_the_rest(&mut kept);
+        }
     }
-    values.sort_by(by_value);
-    values
+    drop_the_rest(&mut kept);
+    kept.sort_by(by_value);
+    kept
 }
 
 fn top(directions: &Mat, i: usize) -> Vec<(usize, f64)> {
@@ -261,6 +273,10 @@ mod tests {
         let values = [0.0, 3.0, 1.0, 3.0, 2.0, -1.0, f64::NAN];
         assert_eq!(largest(values.into_iter().enumerate(), 3), [(1, 3.0), (3, 3.0), (4, 2.0)]);
         assert_eq!(largest(values.into_iter().enumerate(), 9).len(), 4);
+        let many: Vec<(usize, f64)> = (0..10_000).map(|i| (i, ((i * 7919) % 10_007) as f64)).collect();
+        let mut sorted = many.clone();
+        sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
+        assert_eq!(largest(many.into_iter(), 50), sorted[..50]);
     }
 
     /// Feature 0 is large everywhere, 1 and 2 each in one half only.

@@ -49,14 +49,17 @@ fn strongest(report: &Report) -> f64 {
         || solution.labels.iter().zip(&solution.v).filter_map(|(l, v)| Some((usize::try_from(*l).ok()?, *v)));
     members().for_each(|(i, v)| sums[i] += v);
     let relative = |(i, v): (usize, f64)| v * solution.sizes[i] as f64 / sums[i];
-    nice(&members().map(relative).collect::<Vec<f64>>())
+    nice(members().map(relative).collect())
 }
 
 /// A round number that hardly any value exceeds.
-pub(super) fn nice(values: &[f64]) -> f64 {
-    let mut sorted: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
-    let most = sorted.get(sorted.len().saturating_sub(1 + sorted.len() / 100)).copied().unwrap_or(1.0);
+pub(super) fn nice(mut values: Vec<f64>) -> f64 {
+    values.retain(|x| x.is_finite());
+    if values.is_empty() {
+        return 1.0;
+    }
+    let at = values.len() - 1 - values.len() / 100;
+    let most = *values.select_nth_unstable_by(at, f64::total_cmp).1;
     if most <= 0.0 {
         return 1.0;
     }
@@ -211,6 +214,7 @@ pub(super) fn section(report: &Report) -> Result<Option<String>> {
 pub(super) fn small_maps(report: &Report) -> Result<Option<String>> {
     let (shown, (one, many)) = (report.job.k.min(SHOWN), words::points(report));
     let side = small_side(shown);
+    let Some(shape) = report.image.or(report.feature_image) else { return Ok(None) };
     let high = strongest(report);
     let make = |i: usize| -> Result<Option<Picture>> {
         match strength_map(report, i, high)? {
@@ -218,7 +222,6 @@ pub(super) fn small_maps(report: &Report) -> Result<Option<String>> {
             None => basis(report, i),
         }
     };
-    let Some(shape) = report.image.or(report.feature_image) else { return Ok(None) };
     let width = if shape.width * 2 < shape.height * 3 && shape.pixels() < 2000 {
         92
     } else if shown <= 4 {

@@ -43,7 +43,7 @@ pub(super) fn certainty(report: &Report) -> Result<Option<String>> {
         (&margins, "margin", "Margin: how far ahead its cluster is of the next, 0 is not at all"),
         (&misfits, "error", "Error ‖m − uv‖/‖m‖ of each pixel: what its cluster leaves of it"),
     ] {
-        let high = nice(values);
+        let high = nice(values.clone());
         let picture =
             heat_within(values, shape, high)?.reduced(SIDE).img(&format!("{what} of the pixels"))?;
         let figure = map_of(report, &picture, SIDE, caption);
