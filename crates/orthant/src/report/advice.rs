@@ -1,7 +1,7 @@
 //! The page of `advise`.
 
 use super::Made;
-use super::chart::{Axis, Histogram, Line, Lines, Marker, Series, histogram, lines};
+use super::chart::{Axis, Histogram, Line, Lines, Marker, Series, counts, histogram, lines};
 use super::number::{decimals, percent};
 use super::page::{Table, escape, shortened, table};
 use super::parts::{Parts, paragraph};
@@ -182,9 +182,8 @@ fn norms(a: &Advice) -> String {
         title: "strengths of the points".into(),
         label: "strength, relative to the cluster's mean".into(),
         counted: "points".into(),
-        values: &values,
+        counts: counts(values.into_iter(), (0.0, high), 40),
         range: (0.0, high),
-        bins: 40,
     })
 }
 

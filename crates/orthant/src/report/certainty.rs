@@ -1,6 +1,6 @@
 //! How sure the points are of their clusters.
 
-use super::chart::{Histogram, histogram};
+use super::chart::{Histogram, counts, histogram};
 use super::number::{count, counted, decimals, percent};
 use super::page::{Table, shortened, table};
 use super::{Report, words};
@@ -23,29 +23,28 @@ pub(super) fn between(report: &Report) -> Option<f64> {
 }
 
 pub(super) fn margins(report: &Report, findings: &Findings) -> (Option<String>, String) {
-    let known: Vec<f64> =
-        findings.standings.iter().map(|of| f64::from(of.margin())).filter(|m| !m.is_nan()).collect();
-    if known.is_empty() {
+    let known = || findings.standings.iter().map(|of| f64::from(of.margin())).filter(|m| !m.is_nan());
+    let all = known().count();
+    if all == 0 {
         return (None, String::new());
     }
     let (one, many) = words::points(report);
-    let below = known.iter().filter(|m| **m < 0.0).count();
-    let low = if below > 0 { -0.25f64.max(-known.iter().fold(0.0f64, |a, b| a.min(*b))) } else { 0.0 };
-    let most = known.iter().fold(0.0f64, |a, b| a.max(*b));
+    let below = known().filter(|m| *m < 0.0).count();
+    let low = if below > 0 { -0.25f64.max(-known().fold(0.0f64, f64::min)) } else { 0.0 };
+    let most = known().fold(0.0f64, f64::max);
     let high = ((most * 10.0 + 0.5).ceil() / 10.0).clamp(0.1, 1.0);
     let chart = histogram(&Histogram {
         title: format!("margins of the {many}"),
         label: "margin".into(),
         counted: many.into(),
-        values: &known,
+        counts: counts(known(), (low, high), 40),
         range: (low, high),
-        bins: 40,
     });
-    let close = known.iter().filter(|m| m.abs() < 0.05).count();
+    let close = known().filter(|m| m.abs() < 0.05).count();
     let mut note = format!(
         "The margin of a {one} m is (own − next)/own, where its scores are mᵀu for the clusters' unit directions: 1 means that no other cluster shares anything with it, 0 that it could as well be elsewhere. {} of the {many} ({}) have a margin below 0.05.",
         count(close),
-        percent(close as f64 / known.len() as f64)
+        percent(close as f64 / all as f64)
     );
     if let Some(share) = between(report) {
         note += &format!(

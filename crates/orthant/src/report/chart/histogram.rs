@@ -4,27 +4,26 @@ use super::{Axis, Scale};
 use crate::report::number::{count, significant};
 use crate::report::page::escape;
 
-/// Values to be counted.
+/// What was counted of values.
 #[derive(Debug, Clone, Default)]
-pub struct Histogram<'a> {
+pub struct Histogram {
     /// What it shows, for those who do not see it.
     pub title: String,
     /// What the values are.
     pub label: String,
     /// What is counted.
     pub counted: String,
-    /// The values; those that are not finite are left out, those out of range count at the ends.
-    pub values: &'a [f64],
+    /// How many values fall in each of the intervals, see [`counts`].
+    pub counts: Vec<usize>,
     /// First and last value.
     pub range: (f64, f64),
-    /// How many intervals.
-    pub bins: usize,
 }
 
-/// How many values fall in each of the intervals.
-pub(crate) fn counts(values: &[f64], (low, high): (f64, f64), bins: usize) -> Vec<usize> {
+/// How many values fall in each of `bins` equal intervals; those that are not finite are left out, those out of range count at
+/// the ends.
+pub fn counts(values: impl Iterator<Item = f64>, (low, high): (f64, f64), bins: usize) -> Vec<usize> {
     let mut counts = vec![0; bins.max(1)];
-    for x in values.iter().filter(|x| x.is_finite()) {
+    for x in values.filter(|x| x.is_finite()) {
         let share = ((x - low) / (high - low)).clamp(0.0, 1.0);
         counts[((share * bins as f64) as usize).min(bins.max(1) - 1)] += 1;
     }
@@ -37,8 +36,7 @@ pub fn histogram(chart: &Histogram) -> String {
     const RIGHT: f64 = 624.0;
     const TOP: f64 = 16.0;
     const BOTTOM: f64 = 212.0;
-    let counts = counts(chart.values, chart.range, chart.bins);
-    let (low, high) = chart.range;
+    let (counts, (low, high)) = (&chart.counts, chart.range);
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
     let axis = |range| Axis { range: Some(range), ..Axis::default() };
     let x = Scale::new(&axis((low, high)), std::iter::empty(), LEFT, RIGHT, 0.0);
@@ -95,11 +93,11 @@ mod tests {
     #[test]
     fn every_finite_value_is_counted_once() {
         let values = [0.0, 0.24, 0.25, 0.5, 1.0, 2.0, -1.0, f64::NAN];
-        assert_eq!(counts(&values, (0.0, 1.0), 4), [3, 1, 1, 2]);
+        let counts = counts(values.into_iter(), (0.0, 1.0), 4);
+        assert_eq!(counts, [3, 1, 1, 2]);
         let html = histogram(&Histogram {
-            values: &values,
+            counts,
             range: (0.0, 1.0),
-            bins: 4,
             counted: "<p>".into(),
             ..Histogram::default()
         });

@@ -14,6 +14,6 @@ pub use cloud::{Group, cloud};
 pub use dots::{Dot, dots};
 pub use file::file;
 pub use heat::{Heat, heat};
-pub use histogram::{Histogram, histogram};
+pub use histogram::{Histogram, counts, histogram};
 pub use lines::{HorizontalLine, Line, Lines, Mark, Marker, Series, lines};
 pub use scale::{Axis, Scale};
