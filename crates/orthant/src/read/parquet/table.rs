@@ -8,7 +8,7 @@ use parquet::basic::{ConvertedType as Meaning, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result as Outcome};
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescPtr;
 
@@ -128,6 +128,12 @@ impl<'s> Table<'s> {
             SerializedFileReader::new(bytes).map(|reader| Box::new(reader) as _)
         };
         let reader = opened.map_err(|error| broken(source, &error))?;
+        // The crate would panic where it opens such a column.
+        let begins = |c: &ColumnChunkMetaData| c.dictionary_page_offset().unwrap_or(c.data_page_offset());
+        let is_nowhere = |c: &ColumnChunkMetaData| begins(c) < 0 || c.compressed_size() < 0;
+        if reader.metadata().row_groups().iter().flat_map(|group| group.columns()).any(is_nowhere) {
+            return Err(broken(source, &ParquetError::General("a column begins before the file".into())));
+        }
         let about = reader.metadata().file_metadata();
         let mut columns: Vec<Column> = about
             .schema_descr()
