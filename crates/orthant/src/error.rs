@@ -1,5 +1,6 @@
 //! The one error type: grouped by what the caller can do, each naming the culprit.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// `Result` with the crate's [`Error`].
@@ -33,7 +34,7 @@ pub enum Error {
         problem: String,
     },
     /// A file's content is not what it should be.
-    #[error("{}{place}: {problem}", path.display())]
+    #[error("{}{place}: {}", path.display(), one_line(problem))]
     File {
         /// The file.
         path: PathBuf,
@@ -99,5 +100,34 @@ impl std::fmt::Display for Short {
             x if x != 0.0 && !(1e-4..1e16).contains(&x) => write!(f, "{:e}", self.0),
             _ => write!(f, "{}", self.0),
         }
+    }
+}
+
+/// Names that come from a file neither break the line nor make it longer than a few lines of a terminal.
+fn one_line(problem: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 600;
+    let plain = match problem.contains(char::is_control) {
+        true => Cow::Owned(problem.escape_debug().to_string()),
+        false => Cow::Borrowed(problem),
+    };
+    match plain.char_indices().nth(LONGEST) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &plain[..end])),
+        None => plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_a_file_neither_breaks_the_line_nor_fills_the_screen() {
+        let shown = |problem: &str| {
+            let problem = problem.into();
+            Error::File { path: "x.npy".into(), place: Place::Line(3), problem }.to_string()
+        };
+        assert_eq!(shown("type\n\u{1b}[2J"), "x.npy, line 3: type\\n\\u{1b}[2J");
+        assert_eq!(shown("Zürich's"), "x.npy, line 3: Zürich's");
+        assert!(shown(&"ü".repeat(10_000)).chars().count() < 700);
     }
 }

@@ -185,19 +185,9 @@ impl<'a> Source<'a> {
         bare_name(&self.path)
     }
 
-    /// A complaint about the content; names that come from the file cannot make it longer than a
-    /// few lines of a terminal, nor break the line.
+    /// A complaint about the content.
     pub fn fault(&self, place: Place, problem: impl Into<String>) -> Error {
-        const LONGEST: usize = 600;
-        let mut problem: String = problem.into();
-        if problem.contains(char::is_control) {
-            problem = problem.escape_debug().to_string();
-        }
-        if let Some((end, _)) = problem.char_indices().nth(LONGEST) {
-            problem.truncate(end);
-            problem.push('…');
-        }
-        Error::File { path: self.path.clone(), place, problem }
+        Error::File { path: self.path.clone(), place, problem: problem.into() }
     }
 
     /// A failed read: the system's fault, or that of a broken compressed stream.
