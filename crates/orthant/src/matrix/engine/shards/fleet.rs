@@ -368,6 +368,24 @@ impl<'a> Fleet<'a> {
         Ok(Answer::of_all(answers.ok_or_else(strange)?))
     }
 
+    /// How many of these shards make up so many points, as nearly as may be. Sums of sparse points are long, and each node of
+    /// the tree that a worker has alone is sent: so up to a sixteenth more or less is taken where the others' begin with a larger node.
+    fn border(&self, shards: &[usize], points: usize) -> usize {
+        let mut before = 0;
+        let mut off = vec![points];
+        for &shard in shards {
+            before += self.rows[shard].len();
+            off.push(before.abs_diff(points));
+        }
+        let nearest = off.iter().copied().min().unwrap_or(0);
+        let allowed = if self.shape.sparse { nearest.max(points / 16) } else { nearest };
+        let alignment = |count: usize| shards.get(count).map_or(u32::MAX, |shard| shard.trailing_zeros());
+        (0..off.len())
+            .filter(|&count| off[count] <= allowed)
+            .max_by_key(|&count| (alignment(count), std::cmp::Reverse(off[count])))
+            .unwrap_or(0)
+    }
+
     /// Has shards loaded: by who held them if they are still there, else by those with the least to do.
     fn load(&self, state: &mut State, lost: &[usize]) -> Result<()> {
         let alive = self.transport.workers()?;
@@ -394,14 +412,13 @@ impl<'a> Fleet<'a> {
         let share = total.div_ceil(alive.len().max(1));
         let mut order: Vec<(usize, &str)> = duties.iter().map(|(worker, duty)| (*duty, *worker)).collect();
         order.sort_by_key(|(duty, worker)| (*duty, alive.iter().position(|w| w == worker)));
-        let mut at = 0;
-        for shard in homeless {
-            // The middle of a shard decides, so that shares differ by half a shard at most.
-            while at + 1 < order.len() && order[at].0 + size(shard) / 2 >= share {
-                at += 1;
-            }
-            order[at].0 += size(shard);
-            places.insert(shard, order[at].1.into());
+        let mut left = &homeless[..];
+        for (at, (duty, worker)) in order.iter().enumerate() {
+            let last = at + 1 == order.len();
+            let count = if last { left.len() } else { self.border(left, share.saturating_sub(*duty)) };
+            let (own, others) = left.split_at(count);
+            places.extend(own.iter().map(|&shard| (shard, String::from(*worker))));
+            left = others;
         }
         let mut loads = vec![];
         for (&shard, worker) in &places {
