@@ -181,16 +181,20 @@ def sparse(bench, folder):
     path, memory = folder / "counts.mtx.gz", ["--memory", BUDGET, "--threads", THREADS]
     rng = np.random.default_rng(3)
     each = entries // points
+    # Twenty topics: words by a power law, more than half of them in the topic's own order.
+    law = np.cumsum(1 / np.arange(1, features + 1) ** 0.7)
+    orders = np.array([rng.permutation(features) for _ in range(21)])
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(f"%%MatrixMarket matrix coordinate integer general\n{points} {features} {points * each}\n".encode())
-        # Not sorted: blocks of points in a random order, entries of a block shuffled.
+        # Not sorted: blocks of points in a random order, entries of a block shuffled. One in a hundred is there twice and added.
         for block in rng.permutation(np.arange(0, points, 1000)):
-            rows = np.repeat(np.arange(block, min(block + 1000, points)), each)
-            # Twenty topics, whose points share most of their features: without them there would be nothing to find.
-            first = rng.integers(20, size=len(rows) // each) * 1500 + rng.integers(200, size=len(rows) // each)
-            columns = (np.repeat(first, each) + np.tile(np.arange(each) * 17, len(rows) // each)) % features
+            count = min(1000, points - block)
+            word = np.searchsorted(law, law[-1] * rng.random((count, each)))
+            topic = np.where(rng.random((count, each)) < 0.6, rng.integers(20, size=(count, 1)), 20)
+            rows = np.repeat(np.arange(block, block + count), each)
             order = rng.permutation(len(rows))
-            lines = np.column_stack([rows[order] + 1, columns[order] + 1, rng.integers(1, 9, len(rows))])
+            columns = orders[topic, word].ravel()
+            lines = np.column_stack([rows[order] + 1, columns[order] + 1, np.ones(len(rows), dtype=int)])
             file.write(b"\n".join(b"%d %d %d" % tuple(line) for line in lines.tolist()) + b"\n")
     shape = f"{points * each} nonzeros, {points} × {features}, budget {BUDGET / 1e6:.0f} MB"
     within, found, _ = orthant("convert", path, folder / "counts.blocks", "-q", *memory)

@@ -16,12 +16,14 @@
 //! # Ok::<(), orthant::Error>(())
 //! ```
 
+use std::time::{Duration, Instant};
+
 use crate::bytes::bytes_of;
 use crate::error::{Error, Result};
 use crate::matrix::passes::{Assign, Left, Power, Residual, Strengths, SumOfLabels};
 use crate::matrix::{Data, Mat, Rule, Slots};
 use crate::prepare::{Problem, check_finite};
-use crate::singular::dominant;
+use crate::singular::{Dominant, TOLERANCE, dominant_within};
 
 /// A feasible solution.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,6 +101,16 @@ impl Solution {
     }
 }
 
+/// So long directions may take that are wanted by somebody who has asked to stop: most are exact by then.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// The dominant vectors of the labels of run 0.
+fn exact_directions(problem: &Problem, slots: &mut dyn Slots, guess: &Mat) -> Result<Dominant> {
+    let begun = Instant::now();
+    let is_to_stop = || begun.elapsed() >= GRACE && problem.is_to_stop();
+    Ok(dominant_within(problem.data, slots, &[0], &[guess], TOLERANCE, &is_to_stop)?.remove(0))
+}
+
 /// Finishes a partition into the labels of run 0; `guess` are its directions as well as they are known. Comes with what
 /// the solution leaves of the data, computed point by point.
 pub fn finish(
@@ -120,7 +132,7 @@ pub fn finish(
     slots.set_labels(0, &labels)?;
 
     let mut refilled = vec![];
-    let mut found = dominant(problem.data, slots, &[0], guess)?;
+    let mut found = exact_directions(problem, slots, guess)?;
     loop {
         let mut sizes = sizes(&labels, k);
         if rule.distance {
@@ -141,11 +153,11 @@ pub fn finish(
             refilled.push(point);
         }
         slots.set_labels(0, &labels)?;
-        found = dominant(problem.data, slots, &[0], &found.u)?;
+        found = exact_directions(problem, slots, &found.u)?;
     }
 
     // A power step more: features that no point of a cluster has get exactly 0.
-    found.u = slots.sweep(&Power::new(found.u, &[0]))?.1.with_unit_columns();
+    found.u = slots.sweep(&Power::new(vec![found.u], &[0]))?.1.with_unit_columns();
 
     // Number the clusters by decreasing energy, ties by the old number.
     let mut order: Vec<usize> = (0..k).collect();

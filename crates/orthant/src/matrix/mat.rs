@@ -102,6 +102,20 @@ impl Mat {
         Mat::from_fn(self.rows, range.len(), |i, j| self[(i, range.start + j)])
     }
 
+    /// Matrices of so many columns each, side by side in this one.
+    pub fn apart(&self, each: usize) -> Vec<Mat> {
+        (0..self.cols).step_by(each.max(1)).map(|from| self.columns(from..from + each)).collect()
+    }
+
+    /// Which columns are zero.
+    pub fn zero_columns(&self) -> Vec<bool> {
+        let mut zero = vec![true; self.cols];
+        for row in self.data.chunks_exact(self.cols.max(1)) {
+            zero.iter_mut().zip(row).for_each(|(zero, x)| *zero &= *x == 0.0);
+        }
+        zero
+    }
+
     /// Several matrices with the same rows, side by side.
     pub fn beside(parts: &[&Mat]) -> Mat {
         let rows = parts.first().map_or(0, |p| p.rows);

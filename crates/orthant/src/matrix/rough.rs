@@ -118,11 +118,14 @@ impl RoughRun {
     }
 }
 
-/// Whether rough iterations can stand for exact ones on these data: nothing that counts is lost in float32, labels fit a byte.
+/// Whether rough iterations can stand for exact ones on these data: nothing that counts is lost in float32, labels fit a byte
+/// and positions four.
 pub fn fits(data: &dyn Data, k: usize) -> bool {
     let weights = data.weights().unwrap_or(&[]).iter();
-    data.shape().sparse
+    let shape = data.shape();
+    shape.sparse
         && k < usize::from(NONE)
+        && u32::try_from(shape.features.max(shape.points)).is_ok()
         && data.facts().least_norm2 > 1e-24
         && weights.into_iter().all(|w| *w == 0.0 || (1e-9..1e9).contains(w))
 }

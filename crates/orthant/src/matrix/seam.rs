@@ -286,10 +286,12 @@ pub enum Adds {
         /// Of how many.
         width: usize,
     },
-    /// The same in float32.
+    /// Every point adds itself to one of k columns in each of some runs, in float32.
     Roughly {
-        /// Of how many columns.
-        width: usize,
+        /// How many runs.
+        runs: usize,
+        /// Columns of each.
+        k: usize,
     },
 }
 
@@ -298,7 +300,8 @@ impl Adds {
     pub fn width(self) -> usize {
         match self {
             Adds::Nothing => 0,
-            Adds::Many(width) | Adds::Few { width, .. } | Adds::Roughly { width } => width,
+            Adds::Many(width) | Adds::Few { width, .. } => width,
+            Adds::Roughly { runs, k } => runs * k,
         }
     }
 }
@@ -389,9 +392,9 @@ pub trait Pass: Bytes + Send + Sync + 'static {
     fn scored(&self) -> &[Mat] {
         &[]
     }
-    /// A matrix (features × width) with one of whose columns, its own, each point is multiplied.
-    fn own(&self) -> Option<&Mat> {
-        None
+    /// Matrices (features × k) with one of whose columns, its own, each point is multiplied: one, or one for each run.
+    fn own(&self) -> &[Mat] {
+        &[]
     }
     /// What the points add to sums.
     fn adds(&self) -> Adds {
@@ -404,7 +407,7 @@ pub trait Pass: Bytes + Send + Sync + 'static {
     /// Multiplications, about: whether it is worth more than one thread.
     fn cost(&self, shape: &Shape) -> usize {
         let scored: usize = self.scored().iter().map(|u| u.cols).sum();
-        let columns = scored + self.own().map_or(0, |_| 1) + self.adds().width();
+        let columns = scored + self.own().len() + self.adds().width();
         shape.nonzeros.saturating_mul(columns.max(1))
     }
     /// What one strip of points does and tells.
@@ -418,7 +421,7 @@ pub trait AnyPass: Send + Sync {
     /// [`Pass::scored`].
     fn scored(&self) -> &[Mat];
     /// [`Pass::own`].
-    fn own(&self) -> Option<&Mat>;
+    fn own(&self) -> &[Mat];
     /// [`Pass::adds`].
     fn adds(&self) -> Adds;
     /// [`Pass::reads_points`].
@@ -452,7 +455,7 @@ impl<P: Pass> AnyPass for P {
     fn scored(&self) -> &[Mat] {
         Pass::scored(self)
     }
-    fn own(&self) -> Option<&Mat> {
+    fn own(&self) -> &[Mat] {
         Pass::own(self)
     }
     fn adds(&self) -> Adds {

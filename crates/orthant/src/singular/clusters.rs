@@ -120,7 +120,24 @@ struct OfFeatures<'a> {
 
 impl Space for OfFeatures<'_> {
     fn image(&mut self, x: &Mat) -> Result<Mat> {
-        Ok(self.slots.sweep(&Power::new(x.clone(), self.runs))?.1)
+        let k = x.cols / self.runs.len().max(1);
+        // Runs all of whose vectors have converged ask for nothing.
+        let zero = x.zero_columns();
+        let asking: Vec<usize> =
+            (0..self.runs.len()).filter(|r| zero[r * k..][..k].contains(&false)).collect();
+        let u = asking.iter().map(|&r| x.columns(r * k..(r + 1) * k)).collect();
+        let runs: Vec<usize> = asking.iter().map(|&r| self.runs[r]).collect();
+        let found = self.slots.sweep(&Power::new(u, &runs))?.1;
+        if asking.len() == self.runs.len() {
+            return Ok(found);
+        }
+        let mut image = Mat::zeros(x.rows, x.cols);
+        for (i, r) in asking.into_iter().enumerate() {
+            for f in 0..x.rows {
+                image.row_mut(f)[r * k..(r + 1) * k].copy_from_slice(&found.row(f)[i * k..(i + 1) * k]);
+            }
+        }
+        Ok(image)
     }
 
     fn dots(&self, a: &Mat, b: &Mat) -> Vec<f64> {

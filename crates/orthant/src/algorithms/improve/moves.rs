@@ -82,7 +82,7 @@ impl<'a> Moves<'a> {
         // √w·m for each point and cluster, and the clusters' Gram matrices times them, all in one pass.
         let columns =
             Mat::from_fn(x.rows, points.len() * k, |f, c| x[(f, c / k)] * moves[c / k].weight.sqrt());
-        let images = self.slots.sweep(&Power::new(columns.clone(), &vec![0; points.len()]))?.1;
+        let images = self.slots.sweep(&Power::new(columns.apart(k), &vec![0; points.len()]))?.1;
         let bound = |c: usize, i: usize, sign: f64| {
             let (mut q, mut p, mut norm2) = (0.0, 0.0, 0.0);
             for f in 0..x.rows {

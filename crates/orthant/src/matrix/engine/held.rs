@@ -23,7 +23,7 @@ pub(super) struct Held<'a> {
     turned: Vec<Box<dyn Turned>>,
     facts: Facts,
     /// For rough iterations, made when first asked for.
-    lanes: OnceLock<Option<Lanes>>,
+    lanes: OnceLock<Lanes>,
 }
 
 /// Opens points for clustering, with weights where given.
@@ -113,7 +113,7 @@ impl Slots for HeldSlots<'_> {
         if turned.is_empty() {
             return None;
         }
-        let all = lanes.get_or_init(|| Lanes::of(points.as_points(), engine.scale)).as_ref()?;
+        let all = lanes.get_or_init(|| Lanes::of(points.as_points(), engine.scale));
         // As many side by side as keep all threads busy, in about equal groups.
         let size = asked.runs.len().div_ceil(rayon::current_num_threads()).clamp(1, LANES);
         let groups = asked.runs.len().div_ceil(size).max(1);

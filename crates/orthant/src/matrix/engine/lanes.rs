@@ -42,11 +42,10 @@ pub(super) struct Lane<'a> {
 }
 
 impl Lanes {
-    pub(super) fn of(points: &dyn Points, scale: f64) -> Option<Self> {
-        let rows = points.in_lanes(scale)?;
-        let total = |row| rows.row(row).map(|(_, x)| f64::from(x)).sum::<f64>() as f32;
-        let totals = (0..rows.len()).map(total).collect();
-        Some(Lanes { turned: rows.turned(), totals, rows, room: Mutex::new(vec![]) })
+    pub(super) fn of(points: &dyn Points, scale: f64) -> Self {
+        let rows = points.in_lanes(0..points.shape().points, scale);
+        let totals = (0..rows.len()).map(|row| rows.total(row)).collect();
+        Lanes { turned: rows.turned(), totals, rows, room: Mutex::new(vec![]) }
     }
 
     /// Iterates some runs, no more than there are lanes; their labels are then the new ones.
@@ -252,7 +251,7 @@ impl<'a, const N: usize> Iterating<'a, N> {
                 u,
                 inverse: &self.inverse,
                 offset: &self.offset,
-                shift: &self.shift,
+                shift: &self.shift[rows.clone()],
                 label: &mut nearest[..count],
                 score: &mut score[..count],
             });

@@ -8,6 +8,7 @@ mod beside;
 mod facts;
 mod held;
 mod lanes;
+mod rough;
 mod shards;
 mod streamed;
 mod strip;
@@ -17,16 +18,21 @@ use std::ops::Range;
 
 pub use beside::Budget;
 pub use held::{open, open_with};
+pub(crate) use rough::Scaled;
 pub use shards::{Handle, Holder, Load, Sending, Spec, Transport, shards};
 pub use streamed::{pick, stream, stream_within};
 pub use strip::{ArrayMut, Strip};
 
 use super::cut::{Cut, middle};
+use super::kernels::lanes::NONE;
 use super::points::{Packed, Points, Sums, Turned};
 use super::seam::{Adds, AnyPart, AnyPass, Array, Slot, Use};
 use super::{Mat, Shape, room, threads};
 use crate::error::Result;
 use strip::{Ready, Sink, split};
+
+/// Runs of a pass for which a transposed copy is made.
+const MANY: usize = 8;
 
 /// What passes need to know of the points here, which may be some of a larger whole.
 pub(crate) struct Engine {
@@ -145,11 +151,18 @@ impl Sweep<'_> {
         let piece = (self.piece)(strips.start / cut.block)?;
         let count = cut.points_of(&strips).len();
         let some = Some(piece);
+        // Sums of many runs lie far apart: a copy for one pass costs less than going to each of them for every entry.
+        let made = match self.adds {
+            Adds::Few { entries, .. } if entries >= MANY && piece.turned.is_none() => {
+                let from = cut.points_of(&strips).start - piece.first;
+                piece.points.turned(from..from + count)
+            }
+            _ => None,
+        };
         // On one thread points that add to few columns do so faster one by one, and to the same bits.
         let turned = match self.adds {
             Adds::Many(_) => piece.turned,
-            Adds::Roughly { .. } => None,
-            _ => piece.turned.filter(|_| self.parallel),
+            _ => piece.turned.filter(|_| self.parallel).or(made.as_deref()),
         };
         match (self.adds, turned) {
             (Adds::Nothing, _) => Ok((self.strips(some, strips, arrays, Sink::Nothing)?, vec![])),
@@ -167,6 +180,14 @@ impl Sweep<'_> {
                 let sums = turned.sum_few(scale, &to, &factor, entries, width);
                 room::give(factor);
                 Ok((part, sums))
+            }
+            (Adds::Roughly { runs, k }, _) => {
+                let (mut label, mut factor) = (vec![NONE; count * runs], vec![0.0; count * runs]);
+                let from = cut.points_of(&strips).start - piece.first;
+                let sink = Sink::Roughly { label: &mut label, factor: &mut factor, runs };
+                let part = self.strips(some, strips, arrays, sink)?;
+                let turned = piece.points.in_lanes(from..from + count, scale).turned();
+                Ok((part, rough::sums(&turned, k, runs, &label, &factor)))
             }
             (adds, _) => {
                 let mut sums: Sums = piece.points.sums(adds.width());

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock};
 
+use super::rough::{Scaled, SideBySide};
 use super::{Engine, Piece};
+use crate::matrix::kernels::lanes::Rows;
 use crate::matrix::points::{Packed, Sums};
 use crate::matrix::seam::AnyPass;
 use crate::matrix::{Mat, Shape};
@@ -56,8 +58,10 @@ pub(crate) struct Ready<'a> {
     groups: Vec<Group<'a>>,
     /// Matrices of earlier passes, whose memory may be used.
     old: Mutex<Vec<Packed>>,
-    /// The pass's own columns in another layout; none where they serve as they are.
-    own: OnceLock<Option<Mat>>,
+    /// The pass's own columns of each run in another layout; none where they serve as they are.
+    own: Vec<OnceLock<Option<Mat>>>,
+    /// The columns of all runs, for rough iterations.
+    side_by_side: OnceLock<SideBySide>,
 }
 
 /// Runs whose matrices are multiplied in one product.
@@ -67,7 +71,6 @@ struct Group<'a> {
     packed: OnceLock<Packed>,
     rough: OnceLock<Option<Packed>>,
     exact: OnceLock<Packed>,
-    in_order: OnceLock<Packed>,
 }
 
 impl<'a> Ready<'a> {
@@ -79,7 +82,6 @@ impl<'a> Ready<'a> {
             packed: OnceLock::new(),
             rough: OnceLock::new(),
             exact: OnceLock::new(),
-            in_order: OnceLock::new(),
         };
         // The columns of one run fit the cache, those of all do not: sparse points, which fetch rows here and there, take
         // run after run. Dense points are multiplied with all of them while they are at hand.
@@ -89,7 +91,8 @@ impl<'a> Ready<'a> {
             let all = Mat::beside(&scored.iter().collect::<Vec<_>>());
             vec![group(0..scored.len(), Cow::Owned(all))]
         };
-        Ready { pass, groups, old: Mutex::new(old), own: OnceLock::new() }
+        let own = pass.own().iter().map(|_| OnceLock::new()).collect();
+        Ready { pass, groups, old: Mutex::new(old), own, side_by_side: OnceLock::new() }
     }
 
     /// The matrices of this pass, for their memory.
@@ -109,6 +112,8 @@ pub(crate) enum Sink<'s> {
     Many(&'s mut [f64], usize),
     /// The same for points that add to few columns.
     Few { to: &'s mut [u32], factor: &'s mut [f64], entries: usize },
+    /// The same in float32: the cluster of each point in every run.
+    Roughly { label: &'s mut [u8], factor: &'s mut [f32], runs: usize },
 }
 
 /// A sink for the first so many points, and one for the others.
@@ -124,6 +129,12 @@ pub(super) fn split(sink: Sink<'_>, points: usize) -> (Sink<'_>, Sink<'_>) {
             let ((to, to_right), (factor, factor_right)) =
                 (to.split_at_mut(points * entries), factor.split_at_mut(points * entries));
             (Sink::Few { to, factor, entries }, Sink::Few { to: to_right, factor: factor_right, entries })
+        }
+        Sink::Roughly { label, factor, runs } => {
+            let ((label, label_right), (factor, factor_right)) =
+                (label.split_at_mut(points * runs), factor.split_at_mut(points * runs));
+            let right = Sink::Roughly { label: label_right, factor: factor_right, runs };
+            (Sink::Roughly { label, factor, runs }, right)
         }
     }
 }
@@ -293,13 +304,6 @@ impl<'s> Strip<'s> {
         self.piece().points.roughness(self.at + p)
     }
 
-    /// As `scores` in float32, each the sum of its products in their order: the arithmetic of rough iterations.
-    pub fn scores_in_order(&self, group: usize, tile: Range<usize>, out: &mut [f32]) {
-        let group = &self.ready.groups[group];
-        let u = group.in_order.get_or_init(|| self.piece().points.pack_in_order(&group.u));
-        self.piece().points.scores_in_order(self.rows(&tile), self.scale, u, out);
-    }
-
     /// As `scores` in float64, whatever the format of the data.
     pub fn scores_exact(&self, group: usize, tile: Range<usize>, out: &mut [f64]) {
         let group = &self.ready.groups[group];
@@ -307,11 +311,11 @@ impl<'s> Strip<'s> {
         self.piece().points.scores_exact(self.rows(&tile), u, out);
     }
 
-    /// The product of each point of a tile with its own column `to` of [`crate::matrix::Pass::own`], in float64.
-    pub fn dots(&self, tile: Range<usize>, to: &[u32], out: &mut [f64]) {
+    /// The product of each point of a tile with its own column `to` of one of [`crate::matrix::Pass::own`], in float64.
+    pub fn dots(&self, which: usize, tile: Range<usize>, to: &[u32], out: &mut [f64]) {
         let points = self.piece().points;
-        let given = self.ready.pass.own().expect("the pass has said which columns");
-        let own = self.ready.own.get_or_init(|| match points.columns(given) {
+        let given = &self.ready.pass.own()[which];
+        let own = self.ready.own[which].get_or_init(|| match points.columns(given) {
             Cow::Owned(laid_out) => Some(laid_out),
             Cow::Borrowed(_) => None,
         });
@@ -382,11 +386,23 @@ impl<'s> Strip<'s> {
         }
     }
 
-    /// As `add_few` in float32, in the order of the points: the arithmetic of rough iterations.
-    pub fn add_roughly(&mut self, tile: Range<usize>, to: &[u32], factor: &[f32]) {
-        let (rows, scale) = (self.rows(&tile), self.scale);
-        let Sink::Now(sums, width) = &mut self.sink else { unreachable!("rough sums are made at once") };
-        let piece = self.piece.as_ref().expect("the pass has said that it reads points");
-        piece.points.add_roughly(sums, rows, scale, to, factor, *width);
+    /// All of its points, for `nearest_roughly`.
+    pub(crate) fn in_lanes(&self) -> Rows {
+        self.piece().points.in_lanes(self.at..self.at + self.count, self.scale)
+    }
+
+    /// The cluster of each point in every run: see [`SideBySide::nearest`].
+    pub(crate) fn nearest_roughly(&self, rows: &Rows, scaled: &Scaled) -> (Vec<u8>, Vec<f32>) {
+        let scored = self.ready.pass.scored();
+        self.ready.side_by_side.get_or_init(|| SideBySide::new(scored)).nearest(rows, scaled)
+    }
+
+    /// In each run a point adds itself times `factor` to the column of its cluster (points × runs), in float32.
+    pub(crate) fn add_roughly(&mut self, label: &[u8], factor: &[f32]) {
+        let Sink::Roughly { label: all, factor: factors, .. } = &mut self.sink else {
+            unreachable!("the pass has said that its points add in float32")
+        };
+        all.copy_from_slice(label);
+        factors.copy_from_slice(factor);
     }
 }

@@ -60,6 +60,11 @@ impl Rows {
         Rows { offsets, at, x, columns: self.len() }
     }
 
+    /// The total of a row.
+    pub(crate) fn total(&self, row: usize) -> f32 {
+        self.row(row).map(|(_, x)| f64::from(x)).sum::<f64>() as f32
+    }
+
     /// Positions and values of a row.
     pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = (usize, f32)> + '_ {
         let range = self.offsets[row]..self.offsets[row + 1];
@@ -117,9 +122,9 @@ pub(crate) struct Nearest<'a, const N: usize> {
     /// k × lanes.
     pub inverse: &'a [f32],
     pub offset: &'a [f32],
-    /// Of all points.
+    /// Of the points from `from` on.
     pub shift: &'a [f32],
-    /// points × lanes, of the points from `from` on.
+    /// points × lanes, of the same points.
     pub label: &'a mut [u8],
     pub score: &'a mut [f32],
 }
@@ -180,7 +185,7 @@ impl<const N: usize> Kernel for Nearest<'_, N> {
         let (k, rows, count) = (self.k, self.rows, label.len() / N);
         assert!(holds(self.u.len(), rows.columns, k * N) && self.from + count <= rows.len());
         assert!(holds(self.inverse.len(), k, N) && holds(self.offset.len(), k, N));
-        assert!(score.len() >= count * N && self.shift.len() >= rows.len() && k < NONE as usize);
+        assert!(score.len() >= count * N && self.shift.len() >= count && k < NONE as usize);
         for p in 0..count {
             let row = self.from + p;
             let mut best = Best { score: [f32::NEG_INFINITY; N], label: [0; N] };
@@ -189,7 +194,7 @@ impl<const N: usize> Kernel for Nearest<'_, N> {
                 let q = share(k - first);
                 // SAFETY: as asserted; `first + q` is at most k, and `share` never above the clusters that there are.
                 unsafe {
-                    with_clusters!(q, compare::<FMA>(&self, row, first, self.shift[row], &mut best));
+                    with_clusters!(q, compare::<FMA>(&self, row, first, self.shift[p], &mut best));
                 }
                 first += q;
             }
@@ -486,7 +491,7 @@ mod tests {
                         u: &u,
                         inverse: &inverse,
                         offset: &offset,
-                        shift: &shift,
+                        shift: &shift[from..],
                         label: &mut nearest,
                         score: &mut score,
                     },

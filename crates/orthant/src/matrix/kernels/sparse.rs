@@ -176,45 +176,6 @@ impl<T: Real, I: Index, A: Real> Kernel for Product<'_, '_, T, I, A> {
     }
 }
 
-/// `out[p, :] = Σ_f x[p, f] · u[f, :]` in float32 with scaled entries, one after the other: what
-/// [`super::lanes::Nearest`] compares, to the same bits.
-pub(crate) struct InOrder<'a, 'd, T: Clone, I: Clone> {
-    pub x: &'a Csr<'d, T, I>,
-    pub from: usize,
-    pub scale: f64,
-    pub u: &'a Packed<f32>,
-    pub out: &'a mut [f32],
-}
-
-impl<T: Real, I: Index> Kernel for InOrder<'_, '_, T, I> {
-    type T = f32;
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const L: usize, const FMA: bool>(self) {
-        let InOrder { x, from, scale, u, out } = self;
-        if u.width == 0 {
-            return;
-        }
-        assert!(u.covers::<L>(x.features()));
-        for (p, out) in out.chunks_exact_mut(u.width).enumerate() {
-            let (columns, values) = x.point(from + p);
-            for (c, out) in out.chunks_mut(L).enumerate() {
-                let mut sums = [[0.0f32; L]; 1];
-                for (column, &x) in columns.iter().zip(values) {
-                    let x: f64 = x.into();
-                    // SAFETY: `Csr` holds only columns below `features`, and as many rows were asked for, of whole vectors.
-                    unsafe {
-                        let at = column.at() * u.pitch + c * L;
-                        add_row::<f32, L, FMA, 1>(&mut sums, (x * scale) as f32, &u.rows, at);
-                    }
-                }
-                out.copy_from_slice(&sums[0][..out.len()]);
-            }
-        }
-    }
-}
-
 /// `out[f, :] = Σ_j x[f, j] · u[j, :]` over the entries of transposed rows, each in the order of the points: what [`Add`]
 /// computes point by point, to the same bits. One sum alone would wait for its last addition: so several rows, of about
 /// the same length, go side by side.

@@ -70,8 +70,8 @@ impl Pass for Own {
         vec![Use::Labels(self.run)]
     }
 
-    fn own(&self) -> Option<&Mat> {
-        Some(&self.u)
+    fn own(&self) -> &[Mat] {
+        std::slice::from_ref(&self.u)
     }
 
     fn strip(&self, strip: &mut Strip, arrays: &mut [ArrayMut], told: &mut Each<f64>) -> Result<()> {
@@ -80,7 +80,7 @@ impl Pass for Own {
         for tile in strip.tiles() {
             let to: Vec<u32> = labels[tile.clone()].iter().map(|&label| column(label, 0)).collect();
             let out = &mut told.0[tile.clone()];
-            strip.dots(tile.clone(), &to, out);
+            strip.dots(0, tile.clone(), &to, out);
             strip.times_root_weights(&tile, 1, out);
         }
         Ok(())

@@ -1,9 +1,9 @@
 //! A rough iteration of several runs in one pass: see `matrix/rough.rs`.
 
-use super::{NOWHERE, column};
 use crate::bytes::bytes_of;
 use crate::error::Result;
-use crate::matrix::engine::{ArrayMut, Strip};
+use crate::matrix::engine::{ArrayMut, Scaled, Strip};
+use crate::matrix::kernels::lanes::NONE;
 use crate::matrix::rough::{RoughTold, adds_slot};
 use crate::matrix::rule::Rough;
 use crate::matrix::seam::{Adds, Part, Pass, Use};
@@ -54,16 +54,6 @@ fn uses(rule: Rule, runs: &[usize]) -> Vec<Use> {
     runs.iter().map(|&run| Use::Labels(run)).chain(adds).collect()
 }
 
-/// The number of a point that its offsets are multiplied by.
-fn shift(rule: Rule, strip: &Strip, p: usize) -> f32 {
-    if rule.rough() != Rough::Distributions {
-        return 1.0;
-    }
-    let mut total = 0.0;
-    strip.entries(p, &mut |_, x| total += f64::from(x as f32));
-    total as f32
-}
-
 impl Pass for Roughly {
     const NAME: &'static str = "roughly";
     type Part = RoughlyTold;
@@ -82,49 +72,39 @@ impl Pass for Roughly {
     }
 
     fn adds(&self) -> Adds {
-        Adds::Roughly { width: self.runs.len() * self.k }
+        Adds::Roughly { runs: self.runs.len(), k: self.k }
     }
 
     fn strip(&self, strip: &mut Strip, arrays: &mut [ArrayMut], part: &mut RoughlyTold) -> Result<()> {
-        let (k, rule, runs) = (self.k, self.rule, self.runs.len());
+        let (rule, runs) = (self.rule, self.runs.len());
         let (labels, keeps) = arrays.split_at_mut(runs);
-        let mut scores = vec![0.0f32; strip.most() * k];
-        for tile in strip.tiles() {
-            let (mut to, mut factor) = (vec![NOWHERE; tile.len() * runs], vec![0.0f32; tile.len() * runs]);
-            for run in 0..runs {
-                let told = &mut part.runs[run];
-                let (inverse, offset) = (&self.inverse[run * k..], &self.offset[run * k..]);
-                strip.scores_in_order(run, tile.clone(), &mut scores);
-                for (at, p) in tile.clone().enumerate() {
-                    let label = &mut labels[run].labels()[p];
-                    let entry = at * runs + run;
-                    let new = if strip.norm2(p) == 0.0 && !rule.distance {
-                        -1
-                    } else {
-                        let shift = shift(rule, strip, p);
-                        let (mut best, mut nearest) = (f32::NEG_INFINITY, 0);
-                        for i in 0..k {
-                            let score = scores[at * k + i] * inverse[i] - shift * offset[i];
-                            if score > best {
-                                (best, nearest) = (score, i);
-                            }
-                        }
-                        let adds = rule.adds(strip.weight(p), strip.norm2(p));
-                        factor[entry] = rule.rough_adds(adds as f32, best);
-                        to[entry] = (run * k + nearest) as u32;
-                        told.weight[nearest] += strip.weight(p);
-                        told.value += rule.rough_value(adds, f64::from(best));
-                        nearest as i32
-                    };
-                    told.changed += usize::from(*label != new);
-                    *label = new;
-                    if let Some(kept) = keeps.get_mut(run) {
-                        kept.numbers()[p] = f64::from(factor[entry]);
-                    }
+        let rows = strip.in_lanes();
+        let of_total = rule.rough() == Rough::Distributions;
+        let shift: Vec<f32> =
+            (0..strip.len()).map(|p| if of_total { rows.total(p) } else { 1.0 }).collect();
+        let scaled = Scaled { k: self.k, inverse: &self.inverse, offset: &self.offset, shift: &shift };
+        let (mut nearest, mut score) = strip.nearest_roughly(&rows, &scaled);
+        for p in 0..strip.len() {
+            let none = strip.norm2(p) == 0.0 && !rule.distance;
+            let (w, adds) = (strip.weight(p), rule.adds(strip.weight(p), strip.norm2(p)));
+            for (run, told) in part.runs.iter_mut().enumerate() {
+                let (label, score) = (&mut nearest[p * runs + run], &mut score[p * runs + run]);
+                if none {
+                    (*label, *score) = (NONE, 0.0);
+                } else {
+                    told.weight[usize::from(*label)] += w;
+                    told.value += rule.rough_value(adds, f64::from(*score));
+                    *score = rule.rough_adds(adds as f32, *score);
+                }
+                let new = if none { -1 } else { i32::from(*label) };
+                let old = std::mem::replace(&mut labels[run].labels()[p], new);
+                told.changed += usize::from(old != new);
+                if let Some(kept) = keeps.get_mut(run) {
+                    kept.numbers()[p] = f64::from(*score);
                 }
             }
-            strip.add_roughly(tile, &to, &factor);
         }
+        strip.add_roughly(&nearest, &score);
         Ok(())
     }
 }
@@ -152,22 +132,20 @@ impl Pass for RoughSums {
     }
 
     fn adds(&self) -> Adds {
-        Adds::Roughly { width: self.k }
+        Adds::Roughly { runs: 1, k: self.k }
     }
 
     fn strip(&self, strip: &mut Strip, arrays: &mut [ArrayMut], _: &mut ()) -> Result<()> {
         let (labels, keeps) = arrays.split_at_mut(1);
-        for tile in strip.tiles() {
-            let to: Vec<u32> = labels[0].labels()[tile.clone()].iter().map(|&label| column(label, 0)).collect();
-            let factor: Vec<f32> = match keeps.first_mut() {
-                Some(kept) => kept.numbers()[tile.clone()].iter().map(|&x| x as f32).collect(),
-                None => {
-                    let adds = |p| self.rule.adds(strip.weight(p), strip.norm2(p)) as f32;
-                    tile.clone().map(adds).collect()
-                }
-            };
-            strip.add_roughly(tile, &to, &factor);
-        }
+        let label: Vec<u8> = labels[0].labels().iter().map(|&l| u8::try_from(l).unwrap_or(NONE)).collect();
+        let factor: Vec<f32> = match keeps.first_mut() {
+            Some(kept) => kept.numbers().iter().map(|&x| x as f32).collect(),
+            None => {
+                let adds = |p| self.rule.adds(strip.weight(p), strip.norm2(p)) as f32;
+                (0..strip.len()).map(adds).collect()
+            }
+        };
+        strip.add_roughly(&label, &factor);
         Ok(())
     }
 }

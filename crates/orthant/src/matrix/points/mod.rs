@@ -99,29 +99,9 @@ pub(crate) trait Points: Send + Sync {
         0.0
     }
 
-    /// For `scores_in_order`, as it is.
-    fn pack_in_order(&self, _u: &Mat) -> Packed {
+    /// Scaled copies of some of them, for rough iterations.
+    fn in_lanes(&self, _rows: Range<usize>, _scale: f64) -> lanes::Rows {
         unreachable!("rough iterations are for sparse points")
-    }
-    /// `scores` in float32 with scaled entries, one accumulator each.
-    fn scores_in_order(&self, _rows: Range<usize>, _scale: f64, _u: &Packed, _out: &mut [f32]) {
-        unreachable!("rough iterations are for sparse points")
-    }
-    /// As `add_few`, in float32: sums hold numbers of that format.
-    fn add_roughly(
-        &self,
-        _sums: &mut Sums,
-        _rows: Range<usize>,
-        _scale: f64,
-        _to: &[u32],
-        _factor: &[f32],
-        _width: usize,
-    ) {
-        unreachable!("rough iterations are for sparse points")
-    }
-    /// Scaled copies for rough iterations side by side; none of dense points.
-    fn in_lanes(&self, _scale: f64) -> Option<lanes::Rows> {
-        None
     }
 
     /// As `pack` and `scores`, but all in float64 whatever the entries' format: what a proof rests on.

@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use super::{AnyPoints, Packed, Points, Seen, Shape, Sums, Turned, digest_words, look_closely};
 use crate::error::{Error, Result};
-use crate::matrix::kernels::dense::NOWHERE;
 use crate::matrix::kernels::{Real, lanes, run, sparse, vector};
 use crate::matrix::{Mat, room, threads};
 
@@ -306,45 +305,13 @@ impl<T: Real, I: Index> Points for Csr<'_, T, I> {
         f32::ROUNDING * (self.point(row).0.len() + 4) as f64
     }
 
-    fn pack_in_order(&self, u: &Mat) -> Packed {
-        assert_eq!((u.rows, u.data.len()), (self.features, u.rows * u.cols), "one row for each feature");
-        Box::new(sparse::Packed::<f32>::new(u, 1.0))
-    }
-
-    fn scores_in_order(&self, rows: Range<usize>, scale: f64, u: &Packed, out: &mut [f32]) {
-        let u: &sparse::Packed<f32> = own(&**u);
-        let out = &mut out[..rows.len() * u.width];
-        run(sparse::InOrder { x: self, from: rows.start, scale, u, out });
-    }
-
-    fn add_roughly(
-        &self,
-        sums: &mut Sums,
-        rows: Range<usize>,
-        scale: f64,
-        to: &[u32],
-        factor: &[f32],
-        width: usize,
-    ) {
-        let starts = to.len() / rows.len().max(1);
-        let sums = own_sums(sums);
-        for (at, (&to, &factor)) in to.iter().zip(factor).enumerate().filter(|(_, (to, _))| **to != NOWHERE) {
-            let (columns, values) = self.point(rows.start + at / starts);
-            for (c, &x) in columns.iter().zip(values) {
-                let sum = &mut sums[c.at() * width + to as usize];
-                let x: f64 = x.into();
-                *sum = f64::from(*sum as f32 + factor * (x * scale) as f32);
-            }
-        }
-    }
-
-    fn in_lanes(&self, scale: f64) -> Option<lanes::Rows> {
-        let narrow = u32::try_from(self.features.max(self.points)).is_ok();
-        narrow.then(|| {
-            let at = self.columns.iter().map(|c| c.at() as u32).collect();
-            let x = self.values.iter().map(|&x| (x.into() * scale) as f32).collect();
-            lanes::Rows::new(self.offsets.to_vec(), at, x, self.features)
-        })
+    fn in_lanes(&self, rows: Range<usize>, scale: f64) -> lanes::Rows {
+        let (from, to) = (self.offsets[rows.start], self.offsets[rows.end]);
+        let offsets = self.offsets[rows.start..=rows.end].iter().map(|offset| offset - from).collect();
+        // As `rough::fits` has made sure of.
+        let at = self.columns[from..to].iter().map(|c| c.at() as u32).collect();
+        let x = self.values[from..to].iter().map(|&x| (x.into() * scale) as f32).collect();
+        lanes::Rows::new(offsets, at, x, self.features)
     }
 
     // Sparse products are float64 anyway.
