@@ -281,3 +281,23 @@ fn no_command_shows_the_help_and_fails() {
         assert!(texts(&output).1.contains("Usage: orthant"));
     }
 }
+
+/// The crate that reads Parquet panics at pages that are shorter than they claim, and at dictionaries that are not there.
+#[test]
+fn damaged_parquet_gets_one_line_whatever_its_reader_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let sound = include_bytes!("../../orthant/tests/files/table.parquet");
+    for (at, value) in [(232, 0), (595, 1)] {
+        let mut damaged = sound.to_vec();
+        damaged[at] = value;
+        fs::write(folder.path().join("x.parquet"), damaged).unwrap();
+        for arguments in ["info x.parquet", "cluster x.parquet -k 2", "convert x.parquet y.npy"] {
+            let output = run(folder.path(), arguments);
+            let (out, err) = texts(&output);
+            assert_eq!((output.status.code(), out.as_str()), (Some(2), ""), "{arguments}: {err}");
+            assert_eq!(err.lines().count(), 1, "{arguments}: {err}");
+            assert!(err.starts_with("orthant: error: x.parquet"), "{arguments}: {err}");
+        }
+    }
+    assert_eq!(contents(folder.path()).len(), 1);
+}

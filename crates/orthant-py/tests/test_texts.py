@@ -3,9 +3,11 @@
 import os
 import pickle
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
@@ -105,3 +107,21 @@ def test_tables_of_texts_and_parquet_are_read_alike(corpus):
     numbers = polars.DataFrame({"a": [1.0, 2.0], "b": [0.0, 3.5]})
     numbers.write_parquet(folder / "numbers.parquet")
     assert_array_equal(orthant.read(folder / "numbers.parquet").data, [[1, 0], [2, 3.5]])
+
+
+def test_a_damaged_parquet_file_is_an_error_and_nothing_is_printed(tmp_path):
+    pd.DataFrame({"a": [1.5, 2.0, 3.0], "n": [1, 2, 3]}).to_parquet(tmp_path / "x.parquet")
+    sound = (tmp_path / "x.parquet").read_bytes()
+    lines = [
+        "import orthant, sys",
+        "sound, refused = open(sys.argv[1], 'rb').read(), 0",
+        "for at in range(4, len(sound) - 8):",
+        "    open(sys.argv[1], 'wb').write(sound[:at] + bytes([sound[at] ^ 1]) + sound[at + 1:])",
+        "    try:",
+        "        orthant.read(sys.argv[1])",
+        "    except ValueError:",
+        "        refused += 1",
+        "print(refused)",
+    ]
+    ran = subprocess.run([sys.executable, "-c", "\n".join(lines), tmp_path / "x.parquet"], capture_output=True, text=True, check=True)
+    assert ran.stderr == "" and int(ran.stdout) > len(sound) / 10

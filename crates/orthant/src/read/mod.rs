@@ -18,6 +18,8 @@ mod cursor;
 mod dialect;
 mod documents;
 mod envi;
+#[cfg(any(feature = "parquet", test))]
+mod foreign;
 mod geotiff;
 mod hdf5;
 mod in_place;

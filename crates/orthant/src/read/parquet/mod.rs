@@ -29,9 +29,9 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Loaded> {
 fn convert(source: &Source, options: &Options) -> Result<Loaded> {
     // The crate indexes pages by what they claim: fuzzing found files on which it panics. Nothing is shared with it that could be
     // left half-done.
-    let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| table::read(source, options)));
+    let read = super::foreign::unless_it_panics(|| table::read(source, options));
     let damaged = || source.fault(Place::Whole, "the Parquet file cannot be read: its pages are damaged");
-    read.unwrap_or_else(|_| Err(damaged()))
+    read.unwrap_or_else(|| Err(damaged()))
 }
 
 #[cfg(not(feature = "parquet"))]

@@ -318,9 +318,13 @@ impl Value<'_> {
 
 fn broken(source: &Source, error: &ParquetError) -> Error {
     let told = error.to_string();
-    let problem = match told.contains("Disabled feature") {
+    let problem = match told.contains("Disabled feature") || told.contains("codec type") {
         true => {
-            "is compressed in a way that is not read here: write it with zstd, snappy, gzip or without".into()
+            let name = source.path().file_name().unwrap_or_default().to_string_lossy().replace('\'', "");
+            format!(
+                "is compressed in a way that is not read here (zstd, snappy, gzip, lz4 are); in Python: import pandas; \
+                 pandas.read_parquet('{name}').to_parquet('zstd-{name}', compression='zstd')"
+            )
         }
         false => format!("the Parquet file cannot be read: {}", told.trim_start_matches("Parquet error: ")),
     };
