@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::terminal::{harmless, tell};
+use unicode_width::UnicodeWidthStr;
+
+use crate::terminal::{columns_of_errors, cut, harmless, tell};
 
 /// How often a bar is drawn.
 const DRAW: Duration = Duration::from_millis(100);
@@ -20,6 +22,8 @@ const PART: f64 = 0.5;
 const LEAST: f64 = 4.0;
 /// The parts that a bar has on a terminal.
 const STEPS: u64 = 1000;
+/// How wide it is there.
+const WIDE: usize = 16;
 
 /// The bar.
 pub struct Bar {
@@ -27,6 +31,8 @@ pub struct Bar {
     quiet: bool,
     begun: Instant,
     shown: Instant,
+    /// What was shown last, from 0 to 1: what turns out to be more work than was thought does not go back.
+    share: f64,
     end: Estimate,
 }
 
@@ -36,12 +42,12 @@ impl Bar {
         let drawn = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::new(STEPS);
             // The words take what the terminal has left, and no more.
-            let style = ProgressStyle::with_template("{bar:16} {wide_msg}");
+            let style = ProgressStyle::with_template(&format!("{{bar:{WIDE}}} {{wide_msg}}"));
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
         let now = Instant::now();
-        Bar { drawn, quiet, begun: now, shown: now, end: Estimate::default() }
+        Bar { drawn, quiet, begun: now, shown: now, share: 0.0, end: Estimate::default() }
     }
 
     /// Whether it is time to show something new.
@@ -49,20 +55,31 @@ impl Bar {
         !self.quiet && self.shown.elapsed() >= if self.drawn.is_some() { DRAW } else { LINE }
     }
 
-    /// Shows how much is done, from 0 to 1 where that is known, and what is going on.
-    pub fn show(&mut self, share: Option<f64>, now: &str) {
+    /// Shows how much is done, from 0 to 1 where that is known, and what is going on, the most important first.
+    pub fn show(&mut self, share: Option<f64>, now: &[String]) {
         self.shown = Instant::now();
         let passed = self.begun.elapsed().as_secs_f64();
         let left = share.and_then(|share| self.end.left(passed, share));
-        let told = share.map_or(String::new(), |share| format!("{:.0} %, ", 100.0 * share.clamp(0.0, 0.99)));
-        let left = left.map_or(String::new(), |left| format!("{} left, ", about(left)));
-        let words = format!("{told}{left}{now}");
+        self.share = self.share.max(share.unwrap_or(0.0)).clamp(0.0, 0.99);
+        let told = share.map(|_| format!("{:.0} %", 100.0 * self.share));
+        let left = left.map(|left| format!("{} left", about(left)));
+        let parts: Vec<String> = told.into_iter().chain(left).chain(now.iter().cloned()).collect();
         match &self.drawn {
             Some(bar) => {
-                bar.set_position((share.unwrap_or(0.0).clamp(0.0, 1.0) * STEPS as f64) as u64);
-                bar.set_message(harmless(&words).into_owned());
+                let room = columns_of_errors().map_or(usize::MAX, |columns| columns - WIDE - 1);
+                let words = harmless(&as_many_as_fit(&parts, room)).into_owned();
+                bar.set_message(words);
+                bar.set_position((self.share * STEPS as f64) as u64);
             }
-            None => tell!("orthant: {words}"),
+            None => tell!("orthant: {}", parts.join(", ")),
+        }
+    }
+
+    /// Tells something while the bar is there, which would be drawn into it.
+    pub fn beside(&self, tell: impl FnOnce()) {
+        match &self.drawn {
+            Some(bar) => bar.suspend(tell),
+            None => tell(),
         }
     }
 
@@ -72,6 +89,20 @@ impl Bar {
             bar.finish_and_clear();
         }
     }
+}
+
+/// The first parts, as many as have room; what is going on is cut rather than left out.
+fn as_many_as_fit(parts: &[String], room: usize) -> String {
+    let mut words = String::new();
+    for part in parts {
+        let longer = if words.is_empty() { part.clone() } else { format!("{words}, {part}") };
+        if longer.width() > room {
+            let rest = room.saturating_sub(words.width());
+            return if rest > room / 3 { cut(&longer, room).into_owned() } else { words };
+        }
+        words = longer;
+    }
+    words
 }
 
 /// When it will end, in seconds from the beginning, and when that was said.
@@ -129,6 +160,15 @@ mod tests {
         assert!(Estimate::default().left(1.0, 0.5).is_none());
         assert!(Estimate::default().left(100.0, 0.001).is_none());
         assert_eq!(Estimate::default().left(30.0, 0.75), Some(10.0));
+    }
+
+    #[test]
+    fn the_words_fit() {
+        let parts = ["32 %", "20 s left", "k = 12", "run 3/10", "iteration 17"].map(String::from);
+        assert_eq!(as_many_as_fit(&parts, 80), parts.join(", "));
+        assert_eq!(as_many_as_fit(&parts, 43), "32 %, 20 s left, k = 12, run 3/10");
+        let long = ["32 %".to_string(), "a stage with a long name".into()];
+        assert_eq!(as_many_as_fit(&long, 20), "32 %, a stage with …");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use orthant::matrix::amount;
 
 use crate::args::Cli;
 use crate::interrupt;
-use crate::terminal::tell;
+use crate::terminal::say_as_it_is;
 
 /// Bad input or usage.
 const BAD_INPUT: u8 = 2;
@@ -117,7 +117,8 @@ fn tip(error: &clap::Error, first: Option<&OsString>) -> Option<String> {
 }
 
 fn complain(problem: &str) {
-    tell!("orthant: error: {}", problem.replace('\n', " "));
+    // A line as it is, wherever it ends: what it says to type can be copied.
+    say_as_it_is(&format!("orthant: error: {}", problem.replace('\n', " ")));
 }
 
 /// clap's paragraphs as one line: what is wrong, the tips, and where to read on.

@@ -13,10 +13,15 @@ use orthant::read::{self, Loaded, SEAL, Stage, folder_of, is_part, is_special, s
 use serde_json::{Map, Value};
 
 use crate::interrupt;
-use crate::terminal::{harmless, harmless_json};
+use crate::terminal::{for_people, harmless, harmless_json};
 
-/// Text to standard output, with a line end.
+/// Text for people to standard output, with a line end; on a terminal lines are broken between words.
 pub fn print(text: &str) -> Result<()> {
+    print_raw(&for_people(&harmless(text)))
+}
+
+/// Text for programs, or whose lines must stay as they are.
+pub fn print_as_it_is(text: &str) -> Result<()> {
     print_raw(&harmless(text))
 }
 

@@ -18,10 +18,19 @@ pub struct Watch {
     bar: Bar,
     /// What is running, where several things do one after another.
     title: String,
-    /// The pieces of the work by how long they take, and how many have begun; none where it is one piece.
-    pieces: Vec<f64>,
-    begun: usize,
+    /// The pieces of the work, none where it is one; the one that is under way, and what the method was called that began it.
+    pieces: Vec<Piece>,
+    at: Option<usize>,
+    called: String,
     saving: Option<Saving>,
+}
+
+/// A piece of the work.
+pub struct Piece {
+    /// A word in the title of what is running by which it is known; none where all are alike.
+    pub word: &'static str,
+    /// How long it takes, relative to the others.
+    pub effort: f64,
 }
 
 /// Where and how often the work in progress is saved.
@@ -35,12 +44,19 @@ struct Saving {
 impl Watch {
     /// Says nothing when quiet.
     pub fn new(quiet: bool) -> Watch {
-        Watch { bar: Bar::new(quiet), title: String::new(), pieces: vec![], begun: 0, saving: None }
+        Watch {
+            bar: Bar::new(quiet),
+            title: String::new(),
+            pieces: vec![],
+            at: None,
+            called: String::new(),
+            saving: None,
+        }
     }
 
-    /// The same for work of several pieces: how long each takes, relative to the others. A piece begins with the first
-    /// iteration of the first run of a fit, or with [`Watch::begin`].
-    pub fn of_pieces(pieces: Vec<f64>, quiet: bool) -> Watch {
+    /// The same for work of several pieces. One begins where what is running is called otherwise than before, or with
+    /// [`Watch::begin`]; some may turn out not to be needed.
+    pub fn of_pieces(pieces: Vec<Piece>, quiet: bool) -> Watch {
         Watch { pieces, ..Watch::new(quiet) }
     }
 
@@ -60,7 +76,22 @@ impl Watch {
     /// The next of several things begins.
     pub fn begin(&mut self, title: &str) {
         self.title = title.to_string();
-        self.begun += 1;
+        self.at = Some(self.at.map_or(0, |at| at + 1));
+    }
+
+    /// The piece that something running begins: the next of its name, or the next without one.
+    fn piece_of(&self, called: &str) -> Option<usize> {
+        let next = self.at.map_or(0, |at| at + 1);
+        let find =
+            |fits: &dyn Fn(&str) -> bool| (next..self.pieces.len()).find(|&i| fits(self.pieces[i].word));
+        find(&|word| !word.is_empty() && called.contains(word))
+            .or_else(|| find(&|word| word.is_empty()))
+            .or(self.at)
+    }
+
+    /// Tells something while the bar is there.
+    pub fn beside(&self, tell: impl FnOnce()) {
+        self.bar.beside(tell);
     }
 
     /// Takes the bar away.
@@ -80,18 +111,19 @@ impl Watch {
         if self.pieces.is_empty() {
             return piece;
         }
-        let all: f64 = self.pieces.iter().sum();
-        let before: f64 = self.pieces.iter().take(self.begun.saturating_sub(1)).sum();
-        let own = self.pieces.get(self.begun.saturating_sub(1)).copied().unwrap_or(0.0);
-        Some((before + own * piece.unwrap_or(0.0)) / all)
+        let sum = |pieces: &[Piece]| pieces.iter().map(|piece| piece.effort).sum::<f64>();
+        let at = self.at.unwrap_or(0).min(self.pieces.len() - 1);
+        let done = sum(&self.pieces[..at]) + self.pieces[at].effort * piece.unwrap_or(0.0);
+        Some(done / sum(&self.pieces))
     }
 
     fn show(&mut self, event: &Event) {
         let what = if self.title.is_empty() { event.method } else { &self.title };
-        let stage = event.stage.map_or(String::new(), |s| format!(", {}", s.name));
-        let runs =
-            if event.runs > 1 { format!(", run {}/{}", event.run + 1, event.runs) } else { String::new() };
-        let now = format!("{what}{stage}{runs}, {}, iteration {}", reached(event), event.iteration);
+        let stage = event.stage.map(|stage| stage.name.to_string());
+        let runs = (event.runs > 1).then(|| format!("run {}/{}", event.run + 1, event.runs));
+        let course = [reached(event), format!("iteration {}", event.iteration)];
+        let now: Vec<String> =
+            [what.to_string()].into_iter().chain(stage).chain(runs).chain(course).collect();
         self.bar.show(self.share(event), &now);
     }
 }
@@ -101,8 +133,9 @@ impl Observer for Watch {
         if interrupt::happened() {
             return Go::Stop;
         }
-        if self.title.is_empty() && event.iteration == 1 && event.run == 0 {
-            self.begun += 1;
+        if self.title.is_empty() && event.method != self.called {
+            self.at = self.piece_of(event.method);
+            self.called = event.method.to_string();
         }
         if self.bar.is_due() {
             self.show(event);
@@ -176,7 +209,7 @@ impl Counter {
         if bar.is_due() {
             bar.show(
                 Some(*done as f64 / self.pieces.max(1) as f64),
-                &format!("{done} of {}, {what}", self.pieces),
+                &[format!("{done} of {}", self.pieces), what.to_string()],
             );
         }
     }

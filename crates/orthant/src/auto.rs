@@ -30,7 +30,7 @@ pub const AUTO: &str = "auto";
 pub const RUNS: usize = 10;
 
 /// Starts of every fit to the sample.
-const STARTS: usize = 5;
+pub const STARTS: usize = 5;
 
 /// What was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,18 +1,20 @@
 //! `orthant advise`: which model the data ask for.
 
 use anyhow::Result;
-use orthant::advise::{Advice, Advise, advise};
+use orthant::advise::{Advice, Advise, MODELS, advise};
+use orthant::auto;
 use orthant::choose_k::{ChooseK, middle};
 use orthant::evaluate::Scores;
 use orthant::matrix::{Data, open};
 use orthant::report::{self, Advised, Made};
 use serde_json::{Map, Value, json};
 
-use super::table::table;
+use super::choose_k::{a_model, ks};
+use super::table::Table;
 use crate::args::AdviseArgs;
 use crate::load::{self, Input};
 use crate::output::{Folder, print, print_json};
-use crate::progress::Watch;
+use crate::progress::{Piece, Watch};
 use crate::terminal::tell;
 use crate::{interrupt, made, summary};
 
@@ -26,10 +28,10 @@ pub fn run(args: &AdviseArgs) -> Result<()> {
     let folder = study.out.as_ref().map(|out| Folder::new(out, study.force)).transpose()?;
     let mut input = load::load_for_study(&args.data, study.seed, study.work.quiet)?;
     interrupt::working();
-    let mut watch = Watch::of_pieces(pieces(args), study.work.quiet);
+    let mut watch = Watch::of_pieces(pieces(args, &input)?, study.work.quiet);
     if input.counts.is_some() {
         let k = args.k.map_or_else(|| Ok(middle(&*input.open()?, 1, MOST)), anyhow::Ok)?;
-        if input.asks_for_counts(k, study.seed, &mut Watch::new(true))?.is_some() {
+        if input.asks_for_counts(k, study.seed, &mut watch).inspect_err(|_| watch.end())?.is_some() {
             input.notes.push("the words were looked at as counts, before any weighting".into());
         } else {
             input.counts = None;
@@ -56,19 +58,24 @@ pub fn run(args: &AdviseArgs) -> Result<()> {
     if study.json { print_json(&object) } else { print(&in_words(&input, &advice, &scored)) }
 }
 
-/// The fits that are made, and how long each takes beside the others: every model, then with halves of the points; before
-/// them, where k is not given, what `choose_k` does. Counts have a model more, which is nearly as long again.
-fn pieces(args: &AdviseArgs) -> Vec<f64> {
-    const MODELS: usize = 4;
-    let (runs, halves) = (args.runs as f64, args.study.halves);
-    let study = ChooseK::default();
-    let ks = match args.k {
-        Some(_) => 0,
-        None => (1 + 2 * study.divisions) * 11,
-    };
-    let before = vec![study.runs as f64 / 2.0; ks];
-    let (whole, half) = (vec![runs; MODELS], vec![runs / 4.0; 2 * MODELS * halves]);
-    [before, whole, half].concat()
+/// The fits that are made, and how long each takes beside the others: where k is not given, those by which it is chosen, then every
+/// model, and each with halves of the points.
+fn pieces(args: &AdviseArgs, input: &Input) -> Result<Vec<Piece>> {
+    let data = input.open()?;
+    let middling = middle(&*data, 1, MOST);
+    let mut pieces = vec![];
+    if input.counts.is_some() {
+        pieces.extend(a_model(args.k.unwrap_or(middling), auto::STARTS));
+    }
+    if args.k.is_none() {
+        pieces.extend(a_model(middling, args.runs));
+        pieces.extend(ks(2..=MOST.min(data.facts().usable_points), ChooseK::default().runs, 0));
+    }
+    let effort = (args.k.unwrap_or(middling) * args.runs) as f64;
+    pieces.extend(MODELS.map(|_| Piece { word: "", effort }));
+    let halves = MODELS.len() * args.study.halves;
+    pieces.extend((0..halves).map(|_| Piece { word: "halves", effort: effort / 2.0 }));
+    Ok(pieces)
 }
 
 /// Scores of every model on the points used, where there is a truth; the advice has not seen it.
@@ -93,9 +100,9 @@ fn point(input: &Input, j: usize) -> String {
 fn in_words(input: &Input, advice: &Advice, scored: &[Option<Scores>]) -> String {
     let mut header = vec!["model", "log-density", "held out", "stability"];
     if scored.iter().any(Option::is_some) {
-        header.push("accuracy % (not used)");
+        header.push("accuracy %");
     }
-    let mut rows = table(&header);
+    let mut rows = Table::new(header);
     for (model, scores) in advice.models.iter().zip(scored) {
         let number = |x: f64, digits: usize| if x.is_nan() { "–".into() } else { format!("{x:.digits$}") };
         let mut row = vec![
@@ -105,9 +112,9 @@ fn in_words(input: &Input, advice: &Advice, scored: &[Option<Scores>]) -> String
             number(model.stability().unwrap_or(f64::NAN), 3),
         ];
         row.extend(scores.as_ref().map(|s| number(100.0 * s.accuracy, 1)));
-        rows.add_row(row);
+        rows.row(row);
     }
-    let mut text = format!("{}\n\n{rows}\n", advice.summary());
+    let mut text = format!("{}\n\n{}\n", advice.summary(), rows.fitted());
     if !advice.disagreements.is_empty() {
         let titles: Vec<&str> = advice.models.iter().map(|m| m.model.title()).collect();
         text += &format!("Points the models differ on (cluster by {}):\n", titles.join(", "));
@@ -117,9 +124,9 @@ fn in_words(input: &Input, advice: &Advice, scored: &[Option<Scores>]) -> String
         }
     }
     if scored.iter().any(Option::is_some) {
-        text += "Accuracies compare models at this k only: at another k they mislead, as more clusters than classes score lower whatever they find.\n";
+        text += "Accuracies were not used. They compare models at this k only: at another k they mislead, as more clusters than classes score lower whatever they find.\n";
     }
-    text + &format!("Next: {}", next(input, advice))
+    text + &format!("Next:\n  {}", next(input, advice))
 }
 
 /// What to type next: the command that finds the clusters of the best model.

@@ -1,17 +1,21 @@
 //! `orthant choose-k`: several numbers of clusters, and candidates with reasons.
 
+use std::ops::RangeInclusive;
+
 use anyhow::Result;
+use orthant::advise::MODELS;
+use orthant::auto;
 use orthant::choose_k::{Choice, ChooseK, choose_k, middle};
 use orthant::findings::{Marker, distinctive};
 use orthant::matrix::Data;
 use orthant::report::{self, Chosen, Made};
 use serde_json::{Map, Value, json};
 
-use super::table::table;
+use super::table::Table;
 use crate::args::ChooseKArgs;
 use crate::load::{self, Input};
 use crate::output::{Folder, print, print_json};
-use crate::progress::Watch;
+use crate::progress::{Piece, Watch};
 use crate::terminal::tell;
 use crate::{interrupt, made, summary};
 
@@ -24,20 +28,19 @@ pub fn run(args: &ChooseKArgs) -> Result<()> {
     let data = input.open()?;
     interrupt::working();
     let (least, most) = args.range;
+    let mut watch = Watch::of_pieces(pieces(args, &*data), study.work.quiet);
     let model = match args.model {
         Some(model) => model,
         None => {
-            let mut watch = Watch::new(study.work.quiet);
             let chosen = input.choose(middle(&*data, least, most), study.seed, &mut watch);
-            watch.end();
-            let chosen = chosen?;
+            let chosen = chosen.inspect_err(|_| watch.end())?;
             if !study.work.quiet {
-                tell!("orthant: clusters of {} are counted. {}", chosen.model.title(), chosen.reason);
+                let (title, reason) = (chosen.model.title(), &chosen.reason);
+                watch.beside(|| tell!("orthant: clusters of {title} are counted. {reason}"));
             }
             chosen.model
         }
     };
-    let mut watch = Watch::of_pieces(pieces(args, data.facts().usable_points), study.work.quiet);
     let ask = ChooseK {
         model,
         least,
@@ -62,43 +65,59 @@ pub fn run(args: &ChooseKArgs) -> Result<()> {
     if study.json { print_json(&object) } else { print(&in_words(&choice)) }
 }
 
-/// The fits that are made, and how long each takes beside the others: all points for every k, then their halves.
-fn pieces(args: &ChooseKArgs, points: usize) -> Vec<f64> {
-    let ks = || (args.range.0..=args.range.1.min(points)).map(|k| k as f64);
-    let whole = ks().map(|k| k * (points * args.runs) as f64);
-    let half = points.min(ChooseK::default().most_points) / 2 * args.runs.div_ceil(2);
-    let halves = (0..2 * args.study.halves).flat_map(|_| ks().map(|k| k * half as f64));
-    whole.chain(halves).collect()
+/// The fits that are made, and how long each takes beside the others.
+fn pieces(args: &ChooseKArgs, data: &dyn Data) -> Vec<Piece> {
+    let (least, most) = args.range;
+    let model = match args.model {
+        Some(_) => vec![],
+        None => a_model(middle(data, least, most), auto::STARTS),
+    };
+    model
+        .into_iter()
+        .chain(ks(least..=most.min(data.facts().usable_points), args.runs, args.study.halves))
+        .collect()
+}
+
+/// The fits by which a model is chosen; one may be enough.
+pub(super) fn a_model(k: usize, runs: usize) -> Vec<Piece> {
+    (0..=MODELS.len()).map(|_| Piece { word: "", effort: (k * runs) as f64 }).collect()
+}
+
+/// Those by which k is: all points for every k, from starts and from what was found last, then their halves.
+pub(super) fn ks(range: RangeInclusive<usize>, runs: usize, halves: usize) -> impl Iterator<Item = Piece> {
+    let whole = range.clone().map(move |k| Piece { word: "all points", effort: (k * (runs + 1)) as f64 });
+    let halves = (0..halves).flat_map(move |_| range.clone());
+    whole.chain(halves.map(move |k| Piece { word: "halves", effort: (k * runs.div_ceil(4)) as f64 }))
 }
 
 fn in_words(choice: &Choice) -> String {
-    let mut rows = table(&[
+    let mut rows = Table::new([
         "k",
+        "candidate",
         "held out",
-        "error",
-        "bound",
-        "gain over k - 1",
         "stability",
-        "consensus",
+        "error",
+        "gain %",
         "smallest",
-        "",
+        "consensus",
+        "bound",
     ]);
     for level in &choice.levels {
         let place = choice.candidates.iter().position(|c| c.k == level.k);
         let number = |x: Option<f64>| x.map_or("–".to_string(), |x| format!("{x:.3}"));
-        rows.add_row(vec![
+        rows.row([
             level.k.to_string(),
+            place.map_or(String::new(), |at| (at + 1).to_string()),
             format!("{:.3}", level.held_out()),
-            format!("{:.5}", level.relative_error),
-            format!("{:.5}", level.lower_bound),
-            level.gain.map_or("–".to_string(), |g| format!("{:.3} %", 100.0 * g)),
             number(level.stability()),
-            number(level.consensus),
+            format!("{:.5}", level.relative_error),
+            level.gain.map_or("–".to_string(), |g| format!("{:.3}", 100.0 * g)),
             level.smallest.to_string(),
-            place.map_or(String::new(), |at| format!("candidate {}", at + 1)),
+            number(level.consensus),
+            format!("{:.5}", level.lower_bound),
         ]);
     }
-    format!("{rows}\nClusters of {}.\n{}", choice.model.title(), choice.summary())
+    format!("{}\nClusters of {}.\n{}", rows.fitted(), choice.model.title(), choice.summary())
 }
 
 fn csv(choice: &Choice) -> String {

@@ -6,6 +6,7 @@ use orthant::algorithms::method;
 use orthant::contender::Contender;
 use orthant::evaluate;
 use orthant::findings::{Marker, distinctive};
+use orthant::pipeline::DEFAULT_METHOD;
 use orthant::prepare::Problem;
 use orthant::report::picture::{Row, segmentation};
 use orthant::report::{
@@ -13,13 +14,13 @@ use orthant::report::{
 };
 use serde_json::{Map, Value, json};
 
-use super::table::{figure, table};
+use super::table::{Table, figure};
 use crate::args::CompareArgs;
 use crate::contest::{Figures, spread};
 use crate::load::{self, Input};
 use crate::naming::find;
-use crate::output::{Folder, print, print_json};
-use crate::progress::{Watch, duration};
+use crate::output::{Folder, print, print_as_it_is, print_json};
+use crate::progress::{Piece, Watch, duration};
 use crate::terminal::tell;
 use crate::{interrupt, made};
 
@@ -54,7 +55,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     if args.json {
         print_json(&object)
     } else if args.csv {
-        print(&csv)
+        print_as_it_is(&csv)
     } else {
         print(&in_words(&rows, args.max_iterations))
     }
@@ -68,7 +69,7 @@ fn contest(args: &CompareArgs, input: &Input, contenders: Vec<Contender>) -> Res
         Problem::new(&*data, args.k, method("best")?.needs()).map_err(|error| input.located(error))?;
     }
     interrupt::working();
-    let mut watch = Watch::of_pieces(contenders.iter().map(|c| effort(c, args)).collect(), args.work.quiet);
+    let mut watch = Watch::of_pieces(contenders.iter().map(|c| piece(c, args)).collect(), args.work.quiet);
     let mut rows: Vec<Entry> = vec![];
     let count = contenders.len();
     let mut first_error = None;
@@ -98,16 +99,17 @@ fn contest(args: &CompareArgs, input: &Input, contenders: Vec<Contender>) -> Res
 }
 
 /// About how long a contender takes beside the others.
-fn effort(contender: &Contender, args: &CompareArgs) -> f64 {
+fn piece(contender: &Contender, args: &CompareArgs) -> Piece {
     let runs = if contender.start.is_random() { args.runs as f64 } else { 1.0 };
     let limit = |most: usize| args.max_iterations.unwrap_or(most).min(most) as f64;
     // Passes over the data, about.
-    match contender.method.name {
-        "best" => 2000.0,
+    let effort = match contender.method.name {
+        name if name.starts_with(DEFAULT_METHOD) => 2000.0,
         "onp-mf" => runs * limit(1000),
         "chnmf" | "o-pnmf" => runs * limit(2000),
         _ => runs * 20.0,
-    }
+    };
+    Piece { word: "", effort }
 }
 
 /// A column of figures.
@@ -117,18 +119,27 @@ struct Column {
     unit: f64,
     digits: usize,
     more_is_better: bool,
+    /// On the screen, what matters most comes first: not all columns may have room beside each other.
+    place: u8,
 }
 
-const fn score(name: &'static str, figures: fn(&Figures) -> &[f64]) -> Column {
-    Column { name, figures, unit: 100.0, digits: 1, more_is_better: true }
+const fn score(name: &'static str, figures: fn(&Figures) -> &[f64], place: u8) -> Column {
+    Column { name, figures, unit: 100.0, digits: 1, more_is_better: true, place }
 }
 
 const COLUMNS: &[Column] = &[
-    score("accuracy %", |f| &f.accuracy),
-    score("NMI %", |f| &f.nmi),
-    score("ARI %", |f| &f.ari),
-    score("purity %", |f| &f.purity),
-    Column { name: "relative error", figures: |f| &f.error, unit: 1.0, digits: 5, more_is_better: false },
+    score("accuracy %", |f| &f.accuracy, 0),
+    score("NMI %", |f| &f.nmi, 1),
+    score("ARI %", |f| &f.ari, 3),
+    score("purity %", |f| &f.purity, 4),
+    Column {
+        name: "relative error",
+        figures: |f| &f.error,
+        unit: 1.0,
+        digits: 5,
+        more_is_better: false,
+        place: 2,
+    },
 ];
 
 impl Column {
@@ -150,16 +161,17 @@ impl Column {
 
 fn in_words(rows: &[Entry], limit: Option<usize>) -> String {
     let done: Vec<&Figures> = rows.iter().filter_map(|row| row.1.as_ref().ok()).collect();
-    let columns: Vec<&Column> =
+    let mut columns: Vec<&Column> =
         COLUMNS.iter().filter(|c| done.iter().any(|f| !(c.figures)(f).is_empty())).collect();
+    columns.sort_by_key(|column| column.place);
     let best: Vec<String> = columns.iter().map(|c| c.best(&done)).collect();
     let mut header = vec!["method"];
     header.extend(columns.iter().map(|c| c.name));
-    header.extend(["runs", "iterations", "time a run"]);
-    let mut table = table(&header);
+    header.extend(["iterations", "time a run"]);
+    let mut table = Table::new(header.clone());
     let mut refusals: Vec<(&str, Vec<String>)> = vec![];
     for (contender, figures) in rows {
-        let mut cells = vec![comfy_table::Cell::new(contender.title())];
+        let mut cells = vec![contender.title()];
         match figures {
             Ok(f) => {
                 for (column, best) in columns.iter().zip(&best) {
@@ -168,22 +180,21 @@ fn in_words(rows: &[Entry], limit: Option<usize>) -> String {
                 }
                 let at_limit = if f.at_limit > 0 { "+" } else { " " };
                 let iterations = format!("{:.0}{at_limit}", Mean::of(&f.iterations).mean);
-                let words = [f.error.len().to_string(), iterations, duration(f.seconds_per_run())];
-                cells.extend(words.map(comfy_table::Cell::new));
+                cells.extend([iterations, duration(f.seconds_per_run())]);
             }
             Err(problem) => {
-                cells.extend((1..header.len()).map(|_| comfy_table::Cell::new("–")));
+                cells.extend((1..header.len()).map(|_| "–".to_string()));
                 match refusals.iter_mut().find(|r| r.0 == problem) {
                     Some(refusal) => refusal.1.push(contender.title()),
                     None => refusals.push((problem, vec![contender.title()])),
                 }
             }
         }
-        table.add_row(cells);
+        table.row(cells);
     }
     let mut notes = String::from("* best of the column.");
-    if done.iter().any(|f| f.error.len() > 1) {
-        notes.push_str(" Mean ± standard deviation over the runs.");
+    if let Some(runs) = done.iter().map(|f| f.error.len()).max().filter(|&runs| runs > 1) {
+        notes.push_str(&format!(" Mean ± standard deviation over {runs} runs where the start is random."));
     }
     notes.push('\n');
     for (problem, names) in refusals {
@@ -196,7 +207,7 @@ fn in_words(rows: &[Entry], limit: Option<usize>) -> String {
     if interrupt::happened() {
         notes.push_str("Stopped by Ctrl-C: the last row is of what was done by then.\n");
     }
-    format!("{table}\n{}", notes.trim_end())
+    format!("{}\n{}", table.fitted(), notes.trim_end())
 }
 
 fn object(args: &CompareArgs, input: &Input, rows: &[Entry], threads: usize) -> Result<Map<String, Value>> {

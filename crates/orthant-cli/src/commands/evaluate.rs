@@ -5,7 +5,7 @@ use orthant::evaluate::{SCORES, Scores, scores};
 use orthant::read;
 use serde_json::{Map, Value, json};
 
-use super::table::table;
+use super::table::Table;
 use crate::args::EvaluateArgs;
 use crate::load::{Truth, labels};
 use crate::output::{print, print_json};
@@ -44,10 +44,10 @@ pub fn run(args: &EvaluateArgs) -> Result<()> {
 fn confusion(scores: &Scores, clusters: &[String], classes: &[String]) -> String {
     let mut header = vec!["cluster \\ class"];
     header.extend(classes.iter().map(String::as_str));
-    let mut table = table(&header);
+    let mut table = Table::new(header);
     for (i, cluster) in clusters.iter().enumerate() {
         let counts = scores.confusion.row(i).iter().map(|&n| if n == 0 { "·".into() } else { n.to_string() });
-        table.add_row(std::iter::once(cluster.clone()).chain(counts));
+        table.row(std::iter::once(cluster.clone()).chain(counts));
     }
-    table.to_string()
+    table.fitted()
 }

@@ -8,7 +8,7 @@ use clap::{Arg, Command, CommandFactory};
 use orthant::read::write_whole;
 
 use crate::args::{Cli, ManualArgs, ManualFormat};
-use crate::output::print;
+use crate::output::print_as_it_is;
 
 /// Runs the command.
 pub fn run(args: &ManualArgs) -> Result<()> {
@@ -20,7 +20,7 @@ pub fn run(args: &ManualArgs) -> Result<()> {
                 .with_context(|| format!("{}: cannot be made", folder.display()))?;
             write_all(&program, "orthant", args.format, folder)
         }
-        None => print(&page(find(&program, &args.command)?, args.format)?),
+        None => print_as_it_is(&page(find(&program, &args.command)?, args.format)?),
     }
 }
 

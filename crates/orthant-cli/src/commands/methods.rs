@@ -31,8 +31,8 @@ fn in_short(methods: &[&Method]) -> String {
     for m in methods {
         let parameters: Vec<String> =
             m.parameters.iter().map(|p| format!("{} {}", p.name, default(p))).collect();
-        text.push_str(&format!("{:<18} {}\n", m.name, m.summary));
-        text.push_str(&format!("{:<18} start {}; {}\n", "", m.starts.join(" or "), parameters.join(", ")));
+        text.push_str(&format!("{:<22} {}\n", m.name, m.summary));
+        text.push_str(&format!("{:<22} start {}; {}\n", "", m.starts.join(" or "), parameters.join(", ")));
     }
     text.push_str(&format!(
         "\nUnless a method is named, cluster lets the data choose the model (auto); {DEFAULT_METHOD} is that of ONMF. 'orthant methods NAME' tells more about one.\n"

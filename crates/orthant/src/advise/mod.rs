@@ -24,8 +24,7 @@ mod likelihood;
 mod measure;
 mod strengths;
 
-use crate::model::MODELS;
-pub use crate::model::Model;
+pub use crate::model::{MODELS, Model};
 pub use counts::Counts;
 pub use decide::{CONSTANT, NARROW, SAME, Verdict};
 pub use measure::Slope;

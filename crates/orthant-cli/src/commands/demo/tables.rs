@@ -3,7 +3,7 @@
 use orthant::evaluate::scores;
 use orthant::report::Mean;
 
-use super::super::table::{figure, table};
+use super::super::table::{Table, figure};
 use super::{Demo, LIMIT, NOISE, Set};
 use crate::args::DemoArgs;
 use crate::contest::Figures;
@@ -73,7 +73,7 @@ pub fn in_words(args: &DemoArgs, synthetic: &[Line], swimmer: &[Line], seconds: 
     let sets = if args.sets == 1 { "one set".into() } else { format!("{} sets", args.sets) };
     let runs = if args.runs == 1 { "one run".into() } else { format!("{} runs", args.runs) };
     let mut text = format!(
-        "Synthetic data of the paper: 450 points, 10 features, 6 clusters. Mean accuracy in percent over\n\
+        "Synthetic data of the paper: 450 points, 10 features, 6 clusters. Mean accuracy in percent over \
          {sets} and {runs} (one where the start is not random) for each level of noise:\n\n"
     );
     let header: Vec<String> = NOISE.iter().map(|noise| format!("noise {noise}")).collect();
@@ -81,8 +81,7 @@ pub fn in_words(args: &DemoArgs, synthetic: &[Line], swimmer: &[Line], seconds: 
         header.iter().map(|name| Column { name, unit: 100.0, digits: 1, more_is_better: true }).collect();
     text.push_str(&lines(synthetic, &columns));
     text.push_str(
-        "\n\nSwimmer: 256 images of 20 x 11 pixels, 17 parts (a torso, four limbs in four positions each).\n\
-         Parts found exactly by the best of the runs:\n\n",
+        "\n\nSwimmer: 256 images of 20 x 11 pixels, 17 parts (a torso, four limbs in four positions each). Parts found exactly by the best of the runs:\n\n",
     );
     let columns = [
         Column { name: "parts of 17", unit: 1.0, digits: 0, more_is_better: true },
@@ -91,7 +90,7 @@ pub fn in_words(args: &DemoArgs, synthetic: &[Line], swimmer: &[Line], seconds: 
     ];
     text.push_str(&lines(swimmer, &columns));
     text.push_str(&format!(
-        "\n\n* best of the column. CHNMF and O-PNMF are stopped after {LIMIT} iterations here to keep the demo\n\
+        "\n\n* best of the column. CHNMF and O-PNMF are stopped after {LIMIT} iterations here to keep the demo \
          short (5000 to 20000 otherwise). Everything took {}; the report is {}.\n\
          Next: orthant cluster FILE -k K, or orthant generate --help for data like these.",
         duration(seconds),
@@ -114,7 +113,7 @@ fn lines(lines: &[Line], columns: &[Column]) -> String {
     let mut names = vec!["method"];
     names.extend(columns.iter().map(|c| c.name));
     names.push("time a run");
-    let mut table = table(&names);
+    let mut table = Table::new(names);
     let print = |x: f64, c: usize| format!("{:.*}", columns[c].digits, x * columns[c].unit);
     let best = |c: usize| {
         let figures = lines.iter().filter_map(|line| line.figures[c]);
@@ -123,7 +122,7 @@ fn lines(lines: &[Line], columns: &[Column]) -> String {
         best.map(|x| print(x, c))
     };
     for line in lines {
-        let mut cells = vec![comfy_table::Cell::new(&line.title)];
+        let mut cells = vec![line.title.clone()];
         for (c, x) in line.figures.iter().enumerate() {
             let text = x.map(|x| print(x, c));
             // Equal in print is equal.
@@ -131,8 +130,8 @@ fn lines(lines: &[Line], columns: &[Column]) -> String {
             cells.push(figure(text.unwrap_or("–".into()), marked));
         }
         let seconds = if line.seconds.is_nan() { "–".into() } else { duration(line.seconds) };
-        cells.push(comfy_table::Cell::new(seconds));
-        table.add_row(cells);
+        cells.push(seconds);
+        table.row(cells);
     }
-    table.to_string()
+    table.fitted()
 }

@@ -68,7 +68,7 @@ impl Watch for Board {
         let state = &mut *self.state();
         if state.bar.is_due() {
             let (done, cells, iteration) = (state.done, state.cells, event.iteration);
-            let now = format!("{done} of {cells} cells, {}, iteration {iteration}", cell.title());
+            let now = [cell.title(), format!("{done} of {cells} cells"), format!("iteration {iteration}")];
             let share = state.share();
             state.bar.show(share, &now);
         }
