@@ -138,6 +138,33 @@ fn a_map_in_the_wrong_order_is_doubted() {
     assert!(!told("cluster cube.npy -k 2").contains("smoother"));
 }
 
+/// A square map in the other order is as smooth as before, mirrored: only classes can tell, in a list or as a map.
+#[test]
+fn classes_in_the_other_order_are_doubted_on_square_scenes_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let is_left = |pixel: usize| pixel % 10 < 4;
+    let spectrum = |pixel: usize| if is_left(pixel) { [1.0f64, 0.1] } else { [0.1, 1.0] };
+    let cube: Vec<u8> = (0..100).flat_map(spectrum).flat_map(f64::to_le_bytes).collect();
+    fs::write(folder.path().join("pixels.npy"), npy("<f8", "(100, 2)", &cube)).unwrap();
+    fs::write(folder.path().join("cube.npy"), npy("<f8", "(10, 10, 2)", &cube)).unwrap();
+    let map: Vec<u8> = (0..100).flat_map(|p| f64::from(u8::from(is_left(p))).to_le_bytes()).collect();
+    fs::write(folder.path().join("map.npy"), npy("<f8", "(10, 10)", &map)).unwrap();
+    let list = |at: fn(usize) -> usize| (0..100).map(|p| format!("{}\n", is_left(at(p)))).collect::<String>();
+    fs::write(folder.path().join("by-rows.txt"), list(|p| p)).unwrap();
+    fs::write(folder.path().join("by-columns.txt"), list(|p| p % 10 * 10 + p / 10)).unwrap();
+    let doubts = |arguments: &str| {
+        let told = succeed(folder.path(), &format!("cluster {arguments} -k 2")).1;
+        assert!(!told.contains("smoother"), "{told}");
+        told.contains("the classes fit the map much better (NMI 100.0 %, not 0.0 %)")
+    };
+    assert!(doubts("cube.npy --truth by-columns.txt"));
+    assert!(!doubts("cube.npy --truth by-rows.txt") && !doubts("cube.npy --truth map.npy"));
+    // The list and the pixels are in one order, whatever it is called; a map says what it is.
+    assert!(!doubts("pixels.npy --image 10x10 --scan columns --truth by-rows.txt"));
+    assert!(doubts("pixels.npy --image 10x10 --scan columns --truth map.npy"));
+    assert!(!doubts("pixels.npy --image 10x10 --scan rows --truth map.npy"));
+}
+
 #[test]
 fn features_are_found_by_their_names() {
     let folder = tempfile::tempdir().unwrap();
