@@ -63,6 +63,7 @@ fn candidates_for_k_have_reasons_and_a_picture() {
     assert!(out.contains("candidate") && out.contains("k = 6: "), "{out}");
     let row = out.lines().find(|line| line.starts_with("6 ")).unwrap();
     assert_eq!(row.split_whitespace().nth(1), Some("1"), "{out}");
+    assert!(page.contains("Points held out") && page.contains("held out</th>"));
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub fn advice(input: &Advised) -> Result<String> {
         .map_or(String::new(), |next| format!("<p>Next:</p><pre><code>{}</code></pre>", escape(next)));
     let lead = head + &next + &lines.map(paragraph).collect::<String>();
     let mut parts = Parts::default();
-    parts.add("Models", models(input), "The log-density is the mean over the points, in nats, less the price of what each model estimates (Schwarz): by how much a model explains them better is a difference of two. Stability is the agreement of the clusters of two random halves (adjusted Rand index).", false);
+    parts.add("Models", models(input), "The log-density is the mean over the points, in nats, less the price of what each model estimates (Schwarz): by how much a model explains them better is a difference of two. Held out: the same of points that the clusters were not made of, each cluster taken as an ellipsoid, whatever model found it. Stability is the agreement of the clusters of two random halves (adjusted Rand index).", false);
     if a.slope.is_some() {
         parts.add("Does the noise depend on the norm?", noise(a), "Every point by its strength along the direction of its cluster (ONMF) and the length of what is left across it, both relative to the mean of its cluster. Noise independent of the norm makes a level cloud, noise proportional to it a rising one. The darker, the more points.", true);
     }
@@ -102,6 +102,7 @@ fn models(input: &Advised) -> String {
         let mut row = vec![
             m.model.title().to_string(),
             if m.density.is_nan() { "–".into() } else { decimals(m.density, 3) },
+            if m.held_out.is_nan() { "–".into() } else { decimals(m.held_out, 3) },
             m.stability().map_or("–".into(), |s| decimals(s, 3)),
         ];
         if scored {
@@ -113,7 +114,7 @@ fn models(input: &Advised) -> String {
         row
     };
     let rows: Vec<Vec<String>> = a.models.iter().enumerate().map(row).collect();
-    let mut columns = vec!["model", "#log-density", "#stability"];
+    let mut columns = vec!["model", "#log-density", "#held out", "#stability"];
     if scored {
         columns.push("#accuracy, % (not used)");
     }

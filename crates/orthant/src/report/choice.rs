@@ -117,6 +117,16 @@ pub fn choice(input: &Chosen) -> Result<String> {
         parts.add("The candidates", words(choice, input.words), caption, false);
     }
     parts.add(
+        "Points held out",
+        chart(
+            "what k clusters say of points held out, against k",
+            Axis::new("log-density of points held out, nats a point"),
+            vec![series("mean over the points", 0, Line::Solid, &|l| Some(l.held_out()))],
+        ),
+        "How well k clusters describe points that they were not made of, each cluster taken as an ellipsoid. Where this ends growing there are no further clusters. Vertical lines mark the candidates.",
+        true,
+    );
+    parts.add(
         "Error and bound",
         chart(
             "error and bound against k",
@@ -126,7 +136,7 @@ pub fn choice(input: &Chosen) -> Result<String> {
                 series("left by the best partition found", 0, Line::Solid, &|l| Some(l.relative_error)),
             ],
         ),
-        "What k clusters leave of the data, ‖M − UV‖/‖M‖, and what any k clusters must leave (from the singular values). Vertical lines mark the candidates.",
+        "What k clusters leave of the data, ‖M − UV‖/‖M‖, and what any k clusters must leave (from the singular values).",
         true,
     );
     if choice.levels.iter().any(|l| l.stability().is_some()) {
@@ -164,6 +174,7 @@ pub fn choice(input: &Chosen) -> Result<String> {
         let place = choice.candidates.iter().position(|c| c.k == l.k);
         vec![
             l.k.to_string(),
+            number(Some(l.held_out()).filter(|x| x.is_finite()), 3),
             decimals(l.relative_error, 5),
             decimals(l.lower_bound, 5),
             number(l.gain.map(|g| 100.0 * g), 3),
@@ -176,6 +187,7 @@ pub fn choice(input: &Chosen) -> Result<String> {
     let rows: Vec<Vec<String>> = choice.levels.iter().map(row).collect();
     let columns = [
         "#k",
+        "#held out",
         "#error",
         "#bound",
         "#gain over k − 1, %",

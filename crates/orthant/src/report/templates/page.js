@@ -130,7 +130,7 @@
       const most = Math.max(...own, ...fitted) || 1;
       const path = y => y.map((v, f) => (f ? 'L' : 'M') + (left + (xs[f] - low) / span * (right - left)).toFixed(1) + ' ' + (bottom - v / most * (bottom - top)).toFixed(1)).join('');
       const ticks = [0, .5, 1].map(t => `<text x="${left - 8}" y="${bottom - t * (bottom - top) + 4}" text-anchor="end">${+(t * most).toPrecision(3)}</text><path class="grid" d="M${left} ${bottom - t * (bottom - top)}H${right}"/>`
-        + `<text x="${left + t * (right - left)}" y="${bottom + 20}" text-anchor="${["start", "middle", "end"][2 * t]}">${+(low + t * span).toPrecision(4)}</text>`).join('');
+        + `<text x="${left + t * (right - left)}" y="${bottom + 20}" text-anchor="${["start", "middle", "end"][2 * t]}">${span < 10 ? +(low + t * span).toPrecision(4) : Math.round(low + t * span)}</text>`).join('');
       svg.innerHTML = ticks + `<text x="${(left + right) / 2}" y="244" text-anchor="middle">${panel.dataset.x}</text>`
         + (u.length ? `<path class="of" style="--c:${colours[label]}" d="${path(fitted)}"/>` : '') + `<path class="own" d="${path(own)}"/>`;
       const middle = (x, size) => Math.min(Math.floor(x / step) * step + (step >> 1), size - 1);
