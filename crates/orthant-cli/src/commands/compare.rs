@@ -253,7 +253,7 @@ fn partitions(rows: &[Entry], k: usize) -> Result<Vec<(String, Vec<i32>, f64)>> 
     all.sort_by(|a, b| a.2.total_cmp(&b.2));
     let Some(first) = all.first().map(|best| best.1.clone()) else { return Ok(all) };
     for (_, labels, _) in &mut all {
-        *labels = numbered_as(labels, &first, k)?;
+        *labels = evaluate::numbered_as(labels, &first, k)?;
     }
     Ok(all)
 }
@@ -338,7 +338,7 @@ fn maps(input: &Input, partitions: &[(String, Vec<i32>, f64)]) -> Result<Option<
     if let (Some(truth), Some((_, first, _))) = (&input.truth, partitions.first()) {
         let labels: Vec<i32> = truth.labels.iter().map(|&class| class as i32).collect();
         let k = truth.names.len().max(first.iter().max().map_or(0, |&most| most as usize + 1));
-        rows.push(map("the truth", String::new(), &numbered_as(&labels, first, k)?)?);
+        rows.push(map("the truth", String::new(), &evaluate::numbered_as(&labels, first, k)?)?);
     }
     let caption = "The best run of every method, the lowest error first; clusters that have most pixels in common have one colour.";
     Ok(Some(Gallery { title: "Maps".into(), rows, caption: caption.into() }))
@@ -376,21 +376,6 @@ fn agreement(partitions: &[(String, Vec<i32>, f64)]) -> Result<Agreement> {
         }
     }
     Ok(Agreement { methods: partitions.iter().map(|p| p.0.clone()).collect(), values })
-}
-
-/// Labels under the numbers of those of other labels that they have most points in common with.
-fn numbered_as(labels: &[i32], others: &[i32], k: usize) -> Result<Vec<i32>> {
-    let classes: Vec<usize> = others.iter().map(|&label| (label + 1) as usize).collect();
-    let matching = evaluate::best_matching(&evaluate::scores(labels, &classes)?.confusion);
-    // Class 0 is no cluster; who is matched with it, or with none, gets what is left.
-    let mut numbers: Vec<Option<usize>> =
-        (0..k).map(|i| matching.get(i).copied().flatten().and_then(|class| class.checked_sub(1))).collect();
-    let mut free = (0..k).filter(|i| !numbers.contains(&Some(*i))).collect::<Vec<_>>().into_iter();
-    for number in &mut numbers {
-        *number = number.or_else(|| free.next());
-    }
-    let number = |label: i32| usize::try_from(label).map_or(-1, |i| numbers[i].map_or(-1, |n| n as i32));
-    Ok(labels.iter().map(|&label| number(label)).collect())
 }
 
 /// One line for each method.

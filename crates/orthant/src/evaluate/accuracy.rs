@@ -7,6 +7,7 @@
 //! the formula also serves when their numbers differ; what stays unpaired counts as wrong.
 
 use super::Confusion;
+use crate::error::Result;
 
 /// The share of points whose cluster is matched with their class, in (0, 1].
 pub fn accuracy(confusion: &Confusion) -> f64 {
@@ -39,6 +40,24 @@ pub fn best_matching(confusion: &Confusion) -> Vec<Option<usize>> {
         }
     }
     matching
+}
+
+/// Labels, up to k of them, under the numbers of those of others that they have most points in common with.
+///
+/// # Errors
+/// When the lists are not of one length, or no point has a label.
+pub fn numbered_as(labels: &[i32], others: &[i32], k: usize) -> Result<Vec<i32>> {
+    let classes: Vec<usize> = others.iter().map(|&label| (label + 1) as usize).collect();
+    let matching = best_matching(&Confusion::new(labels, &classes)?);
+    // Class 0 is no cluster; who is matched with it, or with none, gets what is left.
+    let mut numbers: Vec<Option<usize>> =
+        (0..k).map(|i| matching.get(i).copied().flatten().and_then(|class| class.checked_sub(1))).collect();
+    let mut free = (0..k).filter(|i| !numbers.contains(&Some(*i))).collect::<Vec<_>>().into_iter();
+    for number in &mut numbers {
+        *number = number.or_else(|| free.next());
+    }
+    let number = |label: i32| usize::try_from(label).map_or(-1, |i| numbers[i].map_or(-1, |n| n as i32));
+    Ok(labels.iter().map(|&label| number(label)).collect())
 }
 
 /// A column for each row, no column twice, such that the weights add up to the most. There are no more rows than columns.
@@ -112,6 +131,14 @@ mod tests {
             }
         }
         best
+    }
+
+    #[test]
+    fn labels_take_the_numbers_of_others() {
+        let others = [2, 2, 2, 0, 0, 1, 1, -1];
+        assert_eq!(numbered_as(&[0, 0, 0, 1, 1, 2, 2, 2], &others, 3).unwrap(), [2, 2, 2, 0, 0, 1, 1, 1]);
+        // Two of three are one: the larger part decides. Points without a label have none.
+        assert_eq!(numbered_as(&[0, 0, 0, 0, 0, 1, 1, -1], &others, 3).unwrap(), [2, 2, 2, 2, 2, 1, 1, -1]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod confusion;
 mod nmi;
 mod purity;
 
-pub use accuracy::{accuracy, best_matching};
+pub use accuracy::{accuracy, best_matching, numbered_as};
 pub use ari::ari;
 pub use classes::classes;
 pub use confusion::Confusion;

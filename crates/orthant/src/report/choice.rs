@@ -8,6 +8,7 @@ use super::parts::Parts;
 use super::picture::{Row, rows_of_maps, segmentation};
 use crate::choose_k::{Candidate, Choice, KResult};
 use crate::error::Result;
+use crate::evaluate::numbered_as;
 use crate::image::ImageShape;
 
 /// Everything that page is made of.
@@ -63,8 +64,12 @@ fn maps(choice: &Choice, image: ImageShape) -> Result<String> {
     const SIDE: usize = 320;
     let level = |c: &Candidate| choice.levels.iter().find(|l| l.k == c.k);
     let mut rows = vec![];
-    for level in choice.candidates.iter().filter_map(level) {
-        let map = segmentation(&level.labels, image)?.reduced(SIDE);
+    let levels: Vec<&KResult> = choice.candidates.iter().filter_map(level).collect();
+    let most = levels.iter().map(|level| level.k).max().unwrap_or(0);
+    for level in &levels {
+        // What most pixels have in common has one colour.
+        let labels = numbered_as(&level.labels, &levels[0].labels, most)?;
+        let map = segmentation(&labels, image)?.reduced(SIDE);
         rows.push(Row {
             name: format!("k = {}", level.k),
             note: format!("error {}", decimals(level.relative_error, 4)),
@@ -111,7 +116,12 @@ pub fn choice(input: &Chosen) -> Result<String> {
     };
     let mut parts = Parts::default();
     if let Some(image) = input.image {
-        parts.add("The candidates", maps(choice, image)?, "The map that each candidate gives.", false);
+        parts.add(
+            "The candidates",
+            maps(choice, image)?,
+            "The map that each candidate gives; clusters that have most pixels in common have one colour.",
+            false,
+        );
     } else if !input.words.is_empty() {
         let caption = "What sets the clusters of each candidate apart, a line each, the largest share of the data first.";
         parts.add("The candidates", words(choice, input.words), caption, false);
