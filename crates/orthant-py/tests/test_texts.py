@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
@@ -110,18 +109,11 @@ def test_tables_of_texts_and_parquet_are_read_alike(corpus):
 
 
 def test_a_damaged_parquet_file_is_an_error_and_nothing_is_printed(tmp_path):
-    pd.DataFrame({"a": [1.5, 2.0, 3.0], "n": [1, 2, 3]}).to_parquet(tmp_path / "x.parquet")
-    sound = (tmp_path / "x.parquet").read_bytes()
-    lines = [
-        "import orthant, sys",
-        "sound, refused = open(sys.argv[1], 'rb').read(), 0",
-        "for at in range(4, len(sound) - 8):",
-        "    open(sys.argv[1], 'wb').write(sound[:at] + bytes([sound[at] ^ 1]) + sound[at + 1:])",
-        "    try:",
-        "        orthant.read(sys.argv[1])",
-        "    except ValueError:",
-        "        refused += 1",
-        "print(refused)",
-    ]
-    ran = subprocess.run([sys.executable, "-c", "\n".join(lines), tmp_path / "x.parquet"], capture_output=True, text=True, check=True)
-    assert ran.stderr == "" and int(ran.stdout) > len(sound) / 10
+    sound = (Path(__file__).parents[2] / "orthant" / "tests" / "files" / "table.parquet").read_bytes()
+    # At these the crate that reads Parquet panics: a page that is shorter than it claims, a dictionary that is not there.
+    for at, value in [(232, 0), (595, 1)]:
+        (tmp_path / "x.parquet").write_bytes(sound[:at] + bytes([value]) + sound[at + 1 :])
+        lines = ["import orthant, sys", "try: orthant.read(sys.argv[1])", "except ValueError as error: print(error)"]
+        line = [sys.executable, "-c", "\n".join(lines), tmp_path / "x.parquet"]
+        ran = subprocess.run(line, capture_output=True, text=True, check=True)
+        assert ran.stderr == "" and "its pages are damaged" in ran.stdout
