@@ -89,20 +89,23 @@ pub(super) fn nodes(strips: Range<usize>, count: usize) -> Vec<Range<usize>> {
 pub(super) struct Joining<T> {
     /// Nodes that wait for their right neighbour, the leftmost first.
     waiting: Vec<(Range<usize>, T)>,
+    /// How many strips there are in all.
+    count: usize,
 }
 
 impl<T> Joining<T> {
-    pub(super) fn new() -> Self {
-        Joining { waiting: vec![] }
+    /// Of a tree of so many strips.
+    pub(super) fn new(count: usize) -> Self {
+        Joining { waiting: vec![], count }
     }
 
     /// One more node. There may be gaps, which whoever has the nodes within them closes later.
     pub(super) fn push(&mut self, strips: Range<usize>, told: T, join: &mut impl FnMut(&mut T, T)) {
         let (mut strips, mut told) = (strips, told);
-        // Two whole nodes of one size whose union is a node too.
+        // Two whole nodes of one size whose union is a node too; the last of all may be short.
         while let Some((left, _)) = self.waiting.last()
             && left.end == strips.start
-            && left.len() == strips.len()
+            && (left.len() == strips.len() || left.len() > strips.len() && strips.end == self.count)
             && left.start.is_multiple_of(2 * left.len())
         {
             let (left, mut sum) = self.waiting.pop().expect("there is a last one");
@@ -156,11 +159,16 @@ mod tests {
                 edges.push(count);
                 edges.sort_unstable();
                 edges.dedup();
-                let mut joining = Joining::new();
+                let mut joining = Joining::new(count);
                 let mut join = |a: &mut String, b: String| *a = format!("({a} {b})");
                 for pair in edges.windows(2) {
-                    for node in nodes(pair[0]..pair[1], count) {
-                        let told = tree(node.clone());
+                    // Whoever has these strips, one by one, is left with the fewest nodes.
+                    let mut own = Joining::new(count);
+                    (pair[0]..pair[1]).for_each(|s| own.push(s..s + 1, s.to_string(), &mut join));
+                    let nodes = nodes(pair[0]..pair[1], count);
+                    assert_eq!(own.waiting.len(), nodes.len(), "{count}: {pair:?}");
+                    for (node, (strips, told)) in nodes.into_iter().zip(own.into_nodes()) {
+                        assert_eq!((&node, &told), (&strips, &tree(node.clone())));
                         joining.push(node, told, &mut join);
                     }
                 }

@@ -236,7 +236,7 @@ impl<'a, const N: usize> Iterating<'a, N> {
     /// Every point to its nearest cluster.
     fn assign(&mut self, lanes: usize) -> Vec<RoughTold> {
         let (engine, k) = (self.engine, self.k);
-        let mut joining = Joining::new();
+        let mut joining = Joining::new(engine.cut.strips());
         let mut join = |left: &mut Vec<RoughTold>, right: Vec<RoughTold>| {
             left.iter_mut().zip(right).for_each(|(a, b)| a.merge(b));
         };

@@ -153,7 +153,7 @@ impl Engine {
         window: usize,
         pass: &P,
     ) -> Result<P::Part> {
-        let mut joining = Joining::new();
+        let mut joining = Joining::new(self.cut.strips());
         let told = &mut |strips, told| joining.push(strips, told, &mut join);
         self.sweep_streamed(source, window, pass, &mut |_, work| work(vec![]), &mut vec![], told)?;
         let told = joining.end(&mut join).map_or_else(|| AnyPass::empty(pass), |told| told.0);
@@ -264,7 +264,7 @@ impl Slots for StreamedSlots<'_> {
         let StreamedSlots { source, engine, window, arrays, packed } = self;
         let uses: Vec<Use> = pass.slots();
         arrays.prepare(&uses)?;
-        let mut joining = Joining::new();
+        let mut joining = Joining::new(engine.cut.strips());
         let beside: &mut Beside = &mut |rows, work| arrays.window(&uses, rows, work);
         engine.sweep_streamed(*source, *window, pass, beside, packed, &mut |strips, told| {
             joining.push(strips, told, &mut join);

@@ -50,7 +50,7 @@ pub fn shards<'a>(
 
 /// What all nodes of an answer tell.
 fn whole(pass: &dyn AnyPass, answer: Answer) -> Told {
-    let mut joining = Joining::new();
+    let mut joining = Joining::new(answer.count);
     answer.nodes.into_iter().for_each(|(strips, told)| joining.push(strips, told, &mut join));
     joining.end(&mut join).unwrap_or_else(|| (pass.empty(), vec![]))
 }

@@ -111,7 +111,7 @@ fn nodes_told(
     let mut left = arrays.used(&pass.slots(), engine.rows.len());
     let mut packed: Vec<Packed> = vec![];
     // Windows of a shard are joined here as far as the tree allows.
-    let mut joining = Joining::new();
+    let mut joining = Joining::new(engine.cut.strips());
     let told = &mut |strips: Range<usize>, told: Told| {
         joining.push(strips.clone(), (strips, told), &mut |a: &mut (Range<usize>, Told), b| {
             a.0.end = b.0.end;
@@ -273,6 +273,7 @@ impl State {
             Call::Sweep(..) | Call::Scale(_) => {
                 // As many at once as there are threads: what each tells takes memory until it is joined.
                 let threads = rayon::current_num_threads();
+                let count = mine.first().map_or(0, |(_, shard)| shard.engine.cut.strips());
                 while !mine.is_empty() {
                     let some = mine.drain(..threads.min(mine.len())).collect();
                     let told =
@@ -283,7 +284,8 @@ impl State {
                         });
                     for nodes in told {
                         let name = pass.as_ref().map_or(AnyPass::name(&Norms), |pass| pass.name());
-                        answer.merge(Answer { pass: name.into(), nodes: nodes?, ..Answer::default() });
+                        let (pass, nodes) = (name.into(), nodes?);
+                        answer.merge(Answer { pass, count, nodes, ..Answer::default() });
                     }
                 }
             }

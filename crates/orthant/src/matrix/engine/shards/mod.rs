@@ -160,6 +160,8 @@ struct Answer {
     failed: Option<Failure>,
     /// The pass that the nodes are of.
     pass: String,
+    /// How many strips the tree has.
+    count: usize,
     /// What nodes of the tree tell, in the order of their strips.
     nodes: Vec<(Range<usize>, Told)>,
     /// What each shard gave, by itself.
@@ -187,7 +189,8 @@ impl Answer {
             let mut nodes = std::mem::take(&mut self.nodes);
             nodes.extend(other.nodes);
             nodes.sort_by_key(|(strips, _)| strips.start);
-            let mut joining = Joining::new();
+            self.count = other.count;
+            let mut joining = Joining::new(self.count);
             for (strips, told) in nodes {
                 joining.push(strips.clone(), (strips, told), &mut |a: &mut (Range<usize>, Told), b| {
                     a.0.end = b.0.end;
@@ -210,6 +213,7 @@ impl Bytes for Answer {
         self.missing.write(to);
         self.failed.write(to);
         self.pass.write(to);
+        self.count.write(to);
         self.nodes.len().write(to);
         for (strips, (part, sums)) in &self.nodes {
             strips.write(to);
@@ -220,14 +224,14 @@ impl Bytes for Answer {
     }
     fn read(from: &mut &[u8]) -> Option<Self> {
         let (missing, failed, pass) = (Bytes::read(from)?, Bytes::read(from)?, String::read(from)?);
-        let count = usize::read(from)?;
+        let (count, length) = (Bytes::read(from)?, usize::read(from)?);
         let mut nodes = vec![];
-        if count > 0 {
+        if length > 0 {
             let part = passes::part_reader(&pass)?;
-            for _ in 0..count {
+            for _ in 0..length {
                 nodes.push((Bytes::read(from)?, (part(from)?, Bytes::read(from)?)));
             }
         }
-        Some(Answer { missing, failed, pass, nodes, pieces: Bytes::read(from)? })
+        Some(Answer { missing, failed, pass, count, nodes, pieces: Bytes::read(from)? })
     }
 }
