@@ -116,7 +116,9 @@ pub fn say_as_it_is(text: &str) {
 
 /// A line on a terminal that the next one is written over; an empty one takes it away.
 pub fn show(text: &str) {
-    let line = format!("\r\x1b[K{}", harmless(text));
+    let text = harmless(text);
+    // A line that wraps could not be written over.
+    let line = format!("\r\x1b[K{}", cut(&text, columns_of_errors().unwrap_or(USUAL)));
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }
 

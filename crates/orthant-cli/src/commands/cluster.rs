@@ -87,7 +87,7 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
         observed(&mut input, job, saved.clone(), &mut watch).map_err(|error| located(error, &input))?;
     let data = input.open()?;
     if !args.work.quiet {
-        tell_what_is_odd(&input, &*data, job, job.runs);
+        watch.beside(|| tell_what_is_odd(&input, &*data, job, job.runs));
     }
     let outcome = match (observed, saved) {
         (Some(outcome), _) => Ok(outcome),
