@@ -1,5 +1,6 @@
 //! Tables on the screen. One that is too wide has its titles broken at blanks; if that does not help, its columns stand in several
-//! blocks one below the other, each of which begins with the first column.
+//! blocks one below the other, each of which begins with the first column. By hand: crates for tables break cells instead, so that
+//! figures of a row no longer stand beside each other.
 
 use unicode_width::UnicodeWidthStr;
 
