@@ -297,6 +297,11 @@ fn fetch(args: &ReadArgs, mut options: read::Options) -> Result<Loaded> {
     Ok(loaded)
 }
 
+/// Memory for what a method holds beside the data. Less than a few megabytes the program has taken before it begins.
+pub fn room(args: &ReadArgs) -> Option<u64> {
+    args.memory.map(|memory| memory.max(8 << 20)).or_else(read::available_memory)
+}
+
 /// Memory that may be used.
 pub fn memory(args: &ReadArgs) -> u64 {
     args.memory.or_else(|| Some(read::available_memory()? / 10 * 6)).unwrap_or(u64::MAX)

@@ -279,6 +279,25 @@ fn peak(folder: &Path, arguments: &str) -> u64 {
     most
 }
 
+/// The sums of ten starts, as long as features × k each, are many times the entries here.
+#[test]
+fn a_budget_without_room_for_the_directions_of_all_runs_is_refused_in_a_line() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path();
+    let mut text = "%%MatrixMarket matrix coordinate integer general\n400 20000 20000\n".to_string();
+    (0..20_000).for_each(|e| text += &format!("{} {} {}\n", e % 400 + 1, e * 7919 % 20_000 + 1, e % 5 + 1));
+    std::fs::write(folder.join("x.mtx"), text).unwrap();
+    let usual = "cluster x.mtx -k 8 -a em-onmf -q --out r --memory 16M";
+    let refused = run(folder, usual);
+    assert_eq!(refused.status.code(), Some(1));
+    let message = texts(&refused).1;
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(message.contains("of memory, 16.8 MB may be used: fewer clusters, runs"), "{message}");
+    assert!(!folder.join("r").exists());
+    let output = run(folder, &format!("{usual} --runs 1"));
+    assert!(output.status.success(), "{}", texts(&output).1);
+}
+
 /// glibc would set 64 MB of addresses apart for every thread.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]

@@ -176,8 +176,10 @@ fn check_room(data: &dyn Data, job: &Job, arrays: usize, batch: usize) -> Result
     let shape = data.shape();
     let [points, features, k] = [shape.points, shape.features, job.k].map(|count| count as u128);
     // Directions of the runs in progress, what is summed for them, and those of the best; beside the points what the
-    // method holds, and labels of the runs in progress.
-    let directions = features * k * (2 * batch as u128 + 1);
+    // method holds, and labels of the runs in progress. Where points are read anew, sums of blocks wait for each other, and
+    // exact directions have images and residuals: a dozen in all, as was measured.
+    let each = if data.in_memory() { 2 } else { 12 };
+    let directions = features * k * (each * batch as u128 + 1);
     // Beside points on a disk these arrays may be there too.
     let arrays = if data.in_memory() { arrays } else { 0 };
     let numbers = directions + points * k * arrays as u128;

@@ -71,7 +71,7 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     }
     let usual = if job.start().is_random() { auto::RUNS } else { 1 };
     job.runs = args.runs.unwrap_or(usual);
-    job.memory = orthant::read::available_memory();
+    job.memory = load::room(&args.data.read);
     let task = Task { job, chosen };
     let job = &task.job;
     if let Some(path) = &args.checkpoint {

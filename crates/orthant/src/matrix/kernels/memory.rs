@@ -32,7 +32,7 @@ pub(crate) fn check_room(what: &str, bytes: u128, free: Option<u64>, advice: &st
         Err(Error::Computation(format!("{what} needs about {needed} of memory, {free}: {advice}")))
     };
     match free {
-        Some(free) if bytes > free.into() => refuse(&format!("{} are free", amount(free.into()))),
+        Some(free) if bytes > free.into() => refuse(&format!("{} may be used", amount(free.into()))),
         _ if !could_have(bytes) => refuse("more than the system gives"),
         _ => Ok(()),
     }
