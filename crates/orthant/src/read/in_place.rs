@@ -100,8 +100,9 @@ pub fn estimate(path: &Path, options: &Options) -> Result<Option<u64>> {
 pub fn bytes_held(shape: &Shape) -> u64 {
     let number = if shape.format == Format::F32 { 4 } else { 8 };
     let (entries, points) = (shape.nonzeros as u64, shape.points as u64);
-    // Sparse entries have a column, and a transposed copy where it is small.
+    // Sparse entries have a column; where they are few, a transposed copy, and both once more in float32 for many starts.
     let each = if shape.sparse { number + 4 } else { number };
-    let turned = if shape.sparse { (entries * 12).min(256 << 20) } else { 0 };
-    entries.saturating_mul(each).saturating_add(turned).saturating_add(points * 24)
+    let copied = shape.sparse && entries.saturating_mul(12) <= 256 << 20;
+    let copies = if copied { entries * (12 + 2 * 8) } else { 0 };
+    entries.saturating_mul(each).saturating_add(copies).saturating_add(points * 24)
 }
