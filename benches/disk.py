@@ -186,14 +186,18 @@ def sparse(bench, folder):
     orders = np.array([rng.permutation(features) for _ in range(21)])
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(f"%%MatrixMarket matrix coordinate integer general\n{points} {features} {points * each}\n".encode())
-        # Not sorted: blocks of points in a random order, entries of a block shuffled. One in a hundred is there twice and added.
+        # Not sorted: blocks of points in a random order, entries of a block shuffled. A word that a point has already is drawn anew.
         for block in rng.permutation(np.arange(0, points, 1000)):
             count = min(1000, points - block)
             word = np.searchsorted(law, law[-1] * rng.random((count, each)))
             topic = np.where(rng.random((count, each)) < 0.6, rng.integers(20, size=(count, 1)), 20)
             rows = np.repeat(np.arange(block, block + count), each)
             order = rng.permutation(len(rows))
-            columns = orders[topic, word].ravel()
+            columns = np.sort(orders[topic, word])
+            while (again := np.diff(columns, prepend=-1) == 0).any():
+                columns[again] = rng.integers(features, size=again.sum())
+                columns.sort()
+            columns = columns.ravel()
             lines = np.column_stack([rows[order] + 1, columns[order] + 1, np.ones(len(rows), dtype=int)])
             file.write(b"\n".join(b"%d %d %d" % tuple(line) for line in lines.tolist()) + b"\n")
     shape = f"{points * each} nonzeros, {points} × {features}, budget {BUDGET / 1e6:.0f} MB"
