@@ -4,7 +4,7 @@ use super::Made;
 use super::chart::{Axis, Histogram, Line, Lines, Marker, Series, counts, histogram, lines};
 use super::number::{decimals, percent};
 use super::page::{Table, escape, shortened, table};
-use super::parts::{Parts, paragraph};
+use super::parts::{Parts, Print, paragraph};
 use super::picture::{Row, rows_of_maps, segmentation};
 use crate::advise::{Advice, Model};
 use crate::error::Result;
@@ -43,11 +43,11 @@ pub fn advice(input: &Advised) -> Result<String> {
         .map_or(String::new(), |next| format!("<p>Next:</p><pre><code>{}</code></pre>", escape(next)));
     let lead = head + &next + &lines.map(paragraph).collect::<String>();
     let mut parts = Parts::default();
-    parts.add("Models", models(input), "The log-density is the mean over the points, in nats, less the price of what each model estimates (Schwarz): by how much a model explains them better is a difference of two. Held out: the same of points that the clusters were not made of, each cluster taken as an ellipsoid, whatever model found it. Stability is the agreement of the clusters of two random halves (adjusted Rand index).", false);
+    parts.add("Models", models(input), "The log-density is the mean over the points, in nats, less the price of what each model estimates (Schwarz): by how much a model explains them better is a difference of two. Held out: the same of points that the clusters were not made of, each cluster taken as an ellipsoid, whatever model found it. Stability is the agreement of the clusters of two random halves (adjusted Rand index).", Print::Aside);
     if a.slope.is_some() {
-        parts.add("Does the noise depend on the norm?", noise(a), "Every point by its strength along the direction of its cluster (ONMF) and the length of what is left across it, both relative to the mean of its cluster. Noise independent of the norm makes a level cloud, noise proportional to it a rising one. The darker, the more points.", true);
+        parts.chart("Does the noise depend on the norm?", noise(a), "Every point by its strength along the direction of its cluster (ONMF) and the length of what is left across it, both relative to the mean of its cluster. Noise independent of the norm makes a level cloud, noise proportional to it a rising one. The darker, the more points.");
     }
-    parts.add("Do norms vary within clusters?", norms(a), "Strengths relative to the mean of their cluster (ONMF). One peak: points of a cluster are multiples of a direction, whatever their norm. Several peaks: scale tells them apart.", true);
+    parts.chart("Do norms vary within clusters?", norms(a), "Strengths relative to the mean of their cluster (ONMF). One peak: points of a cluster are multiples of a direction, whatever their norm. Several peaks: scale tells them apart.");
     if let Some(counts) = &a.counts {
         let line = |slope: f64, name: &str, line: Line, colour: usize| {
             let middle = counts.classes[counts.classes.len() / 2];
@@ -77,9 +77,9 @@ pub fn advice(input: &Advised) -> Result<String> {
             decimals(counts.slope, 2),
             decimals(counts.dispersion, 1)
         );
-        parts.add("Is it the noise of counts?", chart, &caption, true);
+        parts.chart("Is it the noise of counts?", chart, &caption);
     }
-    parts.add("Where the models agree", agreements(a), "Agreement of the partitions of every two models (adjusted Rand index): 1 is the same partition, 0 chance.", false);
+    parts.add("Where the models agree", agreements(a), "Agreement of the partitions of every two models (adjusted Rand index): 1 is the same partition, 0 chance.", Print::Half);
     if !a.disagreements.is_empty() {
         let share = percent(a.disagreeing as f64 / a.points.len().max(1) as f64);
         let caption = format!(
@@ -88,7 +88,7 @@ pub fn advice(input: &Advised) -> Result<String> {
             a.points.len()
         );
         let maps = input.maps.map_or(Ok(String::new()), |(image, maps)| differences(a, image, maps))?;
-        parts.add("Where they differ", maps + &disagreements(input), &caption, false);
+        parts.add("Where they differ", maps + &disagreements(input), &caption, Print::Wide);
     }
     let title = format!("{}: which model?", input.title);
     parts.page(&title, "Orthant · which model", lead, &input.made)

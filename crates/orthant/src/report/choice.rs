@@ -4,7 +4,7 @@ use super::Made;
 use super::chart::{Axis, Line, Lines, Mark, Marker, Series, lines};
 use super::number::decimals;
 use super::page::{Table, capital, escape, shortened, table};
-use super::parts::Parts;
+use super::parts::{Parts, Print};
 use super::picture::{Row, rows_of_maps, segmentation};
 use crate::choose_k::{Candidate, Choice, KResult};
 use crate::error::Result;
@@ -120,13 +120,13 @@ pub fn choice(input: &Chosen) -> Result<String> {
             "The candidates",
             maps(choice, image)?,
             "The map that each candidate gives; clusters that have most pixels in common have one colour.",
-            false,
+            Print::Wide,
         );
     } else if !input.words.is_empty() {
         let caption = "What sets the clusters of each candidate apart, a line each, the largest share of the data first.";
-        parts.add("The candidates", words(choice, input.words), caption, false);
+        parts.add("The candidates", words(choice, input.words), caption, Print::Wide);
     }
-    parts.add(
+    parts.chart(
         "Points held out",
         chart(
             "what k clusters say of points held out, against k",
@@ -134,9 +134,8 @@ pub fn choice(input: &Chosen) -> Result<String> {
             vec![series("mean over the points", 0, Line::Solid, &|l| Some(l.held_out()))],
         ),
         "How well k clusters describe points that they were not made of, each cluster taken as an ellipsoid. Where this ends growing there are no further clusters. Vertical lines mark the candidates.",
-        true,
     );
-    parts.add(
+    parts.chart(
         "Error and bound",
         chart(
             "error and bound against k",
@@ -147,10 +146,9 @@ pub fn choice(input: &Chosen) -> Result<String> {
             ],
         ),
         "What k clusters leave of the data, ‖M − UV‖/‖M‖, and what any k clusters must leave (from the singular values).",
-        true,
     );
     if choice.levels.iter().any(|l| l.stability().is_some()) {
-        parts.add(
+        parts.chart(
             "Stability",
             chart(
                 "stability against k",
@@ -161,11 +159,10 @@ pub fn choice(input: &Chosen) -> Result<String> {
                 ],
             ),
             "The data are divided into two random halves several times; both are clustered and say where all points belong. 1: they say the same, 0: they agree by chance.",
-            true,
         );
     }
     if choice.levels.iter().any(|l| l.gain.is_some()) {
-        parts.add(
+        parts.chart(
             "Gain",
             chart(
                 "gain against k",
@@ -176,7 +173,6 @@ pub fn choice(input: &Chosen) -> Result<String> {
                 })],
             ),
             "By how much the share of the data that is explained, 1 − error², grows with the last cluster, on a scale of factors.",
-            true,
         );
     }
     let number = |x: Option<f64>, digits: usize| x.map_or("–".into(), |x| decimals(x, digits));
@@ -206,7 +202,7 @@ pub fn choice(input: &Chosen) -> Result<String> {
         "#smallest cluster",
         "",
     ];
-    parts.add("Figures", table(&Table { columns: &columns, rows: &rows, best: &[] }), "", false);
+    parts.add("Figures", table(&Table { columns: &columns, rows: &rows, best: &[] }), "", Print::Wide);
     let title = format!("{}: how many clusters?", input.title);
     parts.page(&title, "Orthant · how many clusters", lead, &input.made)
 }

@@ -4,7 +4,7 @@ use super::chart::{Axis, Heat, Lines, Marker, Series, heat, lines};
 use super::contest::dot_plots;
 use super::number::{decimals, significant};
 use super::page::{Table, escape, shortened, table};
-use super::parts::{Parts, paragraph};
+use super::parts::{Parts, Print, paragraph};
 use super::picture::{Row, rows_of_maps};
 use super::{Made, chart::Line};
 use crate::error::Result;
@@ -221,26 +221,26 @@ fn agreement(of: &Agreement) -> String {
 pub fn comparison(input: &Comparison) -> Result<String> {
     let mut parts = Parts::default();
     for sweep in &input.sweeps {
-        parts.add(&sweep.title, self::sweep(sweep), &sweep.caption, true);
+        parts.chart(&sweep.title, self::sweep(sweep), &sweep.caption);
     }
     for contest in &input.contests {
         parts.add(
             &contest.title,
             dot_plots(&contest.methods),
             "Dots are means over the runs, lines standard deviations; the best first.",
-            false,
+            Print::Wide,
         );
     }
     for gallery in &input.galleries {
-        parts.add(&gallery.title, rows_of_maps(&gallery.rows)?, &gallery.caption, false);
+        parts.add(&gallery.title, rows_of_maps(&gallery.rows)?, &gallery.caption, Print::Wide);
     }
     if !input.words.is_empty() {
         let caption = "What sets each cluster apart, by the best run of every method; clusters that have most points in common stand below each other.";
-        parts.add("The clusters of each", worded(&input.words), caption, false);
+        parts.add("The clusters of each", worded(&input.words), caption, Print::Wide);
     }
     if input.agreement.methods.len() > 1 {
         let caption = "Agreement of the best runs of every two methods (adjusted Rand index): 1 is the same partition, 0 chance.";
-        parts.add("Where they agree", agreement(&input.agreement), caption, false);
+        parts.add("Where they agree", agreement(&input.agreement), caption, Print::Wide);
     }
     for contest in &input.contests {
         let title = if input.contests.len() > 1 {
@@ -248,7 +248,7 @@ pub fn comparison(input: &Comparison) -> Result<String> {
         } else {
             "All figures".into()
         };
-        parts.add(&title, super::contest::contest(&contest.methods), &contest.caption, false);
+        parts.add(&title, super::contest::contest(&contest.methods), &contest.caption, Print::Wide);
     }
     let verdict = if input.verdict.is_empty() {
         String::new()
