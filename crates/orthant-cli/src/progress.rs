@@ -4,8 +4,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use orthant::algorithms::Method;
 use orthant::certificate::CERTIFICATE;
 use orthant::matrix::rule::Measure;
+use orthant::pipeline::DEFAULT_METHOD;
 use orthant::read::Kept;
 use orthant::run::{Event, Go, Observer, StopAsked};
 
@@ -32,6 +34,23 @@ pub struct Piece {
     /// How long it takes, relative to the others.
     pub effort: f64,
 }
+
+impl Piece {
+    /// Some runs of a method. What it takes is measured in passes over the data, about.
+    pub fn of(method: &Method, runs: usize, limit: Option<usize>) -> Piece {
+        let most = |most: usize| limit.unwrap_or(most).min(most) as f64;
+        let passes = match method.name {
+            name if name.starts_with(DEFAULT_METHOD) => 800.0,
+            "onp-mf" => most(2500),
+            "chnmf" | "o-pnmf" => most(1600),
+            _ => A_DESCENT,
+        };
+        Piece { word: method.name, effort: runs as f64 * passes }
+    }
+}
+
+/// Passes that a run takes which ends when no point moves any more.
+pub const A_DESCENT: f64 = 20.0;
 
 /// Where and how often the work in progress is saved.
 struct Saving {
@@ -89,6 +108,14 @@ impl Watch {
             .or(self.at)
     }
 
+    /// Something runs: a piece begins where that is called otherwise than what ran before.
+    fn runs(&mut self, called: &str) {
+        if self.title.is_empty() && called != self.called {
+            self.at = self.piece_of(called);
+            self.called = called.to_string();
+        }
+    }
+
     /// Tells something while the bar is there.
     pub fn beside(&self, tell: impl FnOnce()) {
         self.bar.beside(tell);
@@ -99,22 +126,15 @@ impl Watch {
         self.bar.end();
     }
 
-    /// How much is done of all, as far as that can be known.
-    fn share(&self, event: &Event) -> Option<f64> {
-        let piece = match event.stage {
-            Some(stage) => Some(stage.stage as f64 / stage.planned.max(1) as f64),
-            None if event.runs > 1 && event.ended > 0 => Some(event.ended as f64 / event.runs as f64),
-            None if event.max_iterations == usize::MAX => None,
-            // Runs of a batch go on together: all are as far.
-            None => Some(event.iteration as f64 / event.max_iterations.max(1) as f64),
-        };
+    /// How much is done of all, where a share of what is running is.
+    fn of_all(&self, share: f64) -> f64 {
         if self.pieces.is_empty() {
-            return piece;
+            return share;
         }
         let sum = |pieces: &[Piece]| pieces.iter().map(|piece| piece.effort).sum::<f64>();
         let at = self.at.unwrap_or(0).min(self.pieces.len() - 1);
-        let done = sum(&self.pieces[..at]) + self.pieces[at].effort * piece.unwrap_or(0.0);
-        Some(done / sum(&self.pieces))
+        let done = sum(&self.pieces[..at]) + self.pieces[at].effort * share;
+        done / sum(&self.pieces)
     }
 
     fn show(&mut self, event: &Event) {
@@ -124,7 +144,7 @@ impl Watch {
         let course = [reached(event), format!("iteration {}", event.iteration)];
         let now: Vec<String> =
             [what.to_string()].into_iter().chain(stage).chain(runs).chain(course).collect();
-        self.bar.show(self.share(event), &now);
+        self.bar.show(event.share.map(|share| self.of_all(share)), &now);
     }
 }
 
@@ -133,10 +153,7 @@ impl Observer for Watch {
         if interrupt::happened() {
             return Go::Stop;
         }
-        if self.title.is_empty() && event.method != self.called {
-            self.at = self.piece_of(event.method);
-            self.called = event.method.to_string();
-        }
+        self.runs(event.method);
         if self.bar.is_due() {
             self.show(event);
         }
@@ -217,5 +234,27 @@ impl Counter {
     /// Takes the bar away.
     pub fn end(&self) {
         self.state.lock().unwrap_or_else(|p| p.into_inner()).1.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_bar_goes_on_from_the_choice_of_a_model_to_the_certificate() {
+        let piece = |word, effort| Piece { word, effort };
+        let pieces = vec![piece("", 1.0), piece("", 1.0), piece("best", 6.0), piece(CERTIFICATE, 2.0)];
+        let mut watch = Watch::of_pieces(pieces, true);
+        let mut shares = vec![];
+        // The second fit to the sample turns out not to be needed.
+        for called in ["KL-ONMF", "best-kl-onmf", CERTIFICATE] {
+            for share in [0.0, 0.5, 1.0] {
+                watch.runs(called);
+                shares.push(watch.of_all(share));
+            }
+        }
+        assert_eq!(shares, [0.0, 0.05, 0.1, 0.2, 0.5, 0.8, 0.8, 0.9, 1.0]);
+        assert_eq!(Watch::new(true).of_all(0.25), 0.25);
     }
 }

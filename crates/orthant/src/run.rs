@@ -21,6 +21,8 @@
 //! # Ok::<(), orthant::Error>(())
 //! ```
 
+pub(crate) mod share;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -135,6 +137,8 @@ pub struct Event<'a> {
     pub max_iterations: usize,
     /// What was reached.
     pub progress: Progress,
+    /// How much of the work of all runs is done, from 0 to 1, as far as that can be known.
+    pub share: Option<f64>,
     /// `‖M‖²` of the scaled data, to put an ONMF objective in relation to.
     pub norm2: f64,
 }
@@ -142,8 +146,10 @@ pub struct Event<'a> {
 impl Event<'_> {
     /// The same under a name that lives elsewhere.
     pub fn named(self, method: &str) -> Event<'_> {
-        let Event { stage, rule, run, runs, ended, iteration, max_iterations, progress, norm2, .. } = self;
-        Event { method, stage, rule, run, runs, ended, iteration, max_iterations, progress, norm2 }
+        let Event {
+            stage, rule, run, runs, ended, iteration, max_iterations, progress, share, norm2, ..
+        } = self;
+        Event { method, stage, rule, run, runs, ended, iteration, max_iterations, progress, share, norm2 }
     }
 }
 
@@ -201,6 +207,11 @@ pub trait State {
     /// Runs that the last steps have left behind for good.
     fn left_behind(&mut self) -> Vec<usize> {
         vec![]
+    }
+    /// How much of the work of the batch is done, from 0 to 1, by the courses of its runs; none where nothing but the limit of
+    /// iterations tells.
+    fn share(&self, _traces: &[Trace]) -> Option<f64> {
+        None
     }
     /// What a run has reached; [`Error::Stopped`] where that is nothing yet.
     fn conclude(&mut self, run: usize) -> Result<Conclusion>;
@@ -276,6 +287,13 @@ pub struct Running<'a> {
     pub deadline: Option<Instant>,
 }
 
+impl Running<'_> {
+    /// Of all runs, where a share of so many from the first on is done.
+    fn share(&self, of_batch: f64, batch: usize) -> f64 {
+        (self.first as f64 + of_batch * batch as f64) / self.runs.max(1) as f64
+    }
+}
+
 /// Makes something to save of a batch and its courses, unless it is nothing to go on from.
 pub type Keeping<'a> = &'a dyn Fn(Saved, &[Trace]) -> Option<Vec<u8>>;
 
@@ -303,29 +321,38 @@ pub fn iterate(
             Err(Error::Stopped(_)) => (vec![], Go::Stop),
             steps => (steps?, Go::On),
         };
-        let all = now.iter().zip(steps).flat_map(|(&run, steps)| steps.into_iter().map(move |p| (run, p)));
-        for (run, progress) in all {
-            traces[run].history.push(progress);
-            if progress.converged {
-                traces[run].stop = Some(Stop::Converged);
+        let mut told = vec![];
+        for (&run, steps) in now.iter().zip(steps) {
+            for progress in steps {
+                traces[run].history.push(progress);
+                told.push((run, traces[run].history.len(), progress));
+                if progress.converged {
+                    traces[run].stop = Some(Stop::Converged);
+                }
             }
+        }
+        state.left_behind().into_iter().for_each(|run| traces[run].stop = Some(Stop::LeftBehind));
+        let ended = traces.iter().filter(|trace| trace.stop.is_some()).count();
+        let share = [state.share(&traces), share::by_limit(&traces, running.max_iterations)];
+        let share = share.into_iter().flatten().reduce(f64::max);
+        for (run, iteration, progress) in told {
             let event = Event {
                 method: running.method,
                 stage: state.marks().last().copied(),
                 rule: running.rule,
                 run: running.first + run,
                 runs: running.runs,
-                ended: running.first + traces.iter().filter(|t| t.stop.is_some()).count(),
-                iteration: traces[run].history.len(),
+                ended: running.first + ended,
+                iteration,
                 max_iterations: running.max_iterations,
                 progress,
+                share: share.map(|share| running.share(share, traces.len())),
                 norm2: running.norm2,
             };
             if observer.iteration(&event) == Go::Stop {
                 go = Go::Stop;
             }
         }
-        state.left_behind().into_iter().for_each(|run| traces[run].stop = Some(Stop::LeftBehind));
         active.retain(|&run| traces[run].stop.is_none());
         let begun = traces.iter().any(|trace| !trace.history.is_empty());
         if begun

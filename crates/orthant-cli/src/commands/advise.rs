@@ -65,10 +65,10 @@ fn pieces(args: &AdviseArgs, input: &Input) -> Result<Vec<Piece>> {
     let middling = middle(&*data, 1, MOST);
     let mut pieces = vec![];
     if input.counts.is_some() {
-        pieces.extend(a_model(args.k.unwrap_or(middling), auto::STARTS));
+        pieces.extend(a_model((args.k.unwrap_or(middling) * auto::STARTS) as f64));
     }
     if args.k.is_none() {
-        pieces.extend(a_model(middling, args.runs));
+        pieces.extend(a_model((middling * args.runs) as f64));
         pieces.extend(ks(2..=MOST.min(data.facts().usable_points), ChooseK::default().runs, 0));
     }
     let effort = (args.k.unwrap_or(middling) * args.runs) as f64;

@@ -70,7 +70,7 @@ fn pieces(args: &ChooseKArgs, data: &dyn Data) -> Vec<Piece> {
     let (least, most) = args.range;
     let model = match args.model {
         Some(_) => vec![],
-        None => a_model(middle(data, least, most), auto::STARTS),
+        None => a_model((middle(data, least, most) * auto::STARTS) as f64),
     };
     model
         .into_iter()
@@ -78,16 +78,19 @@ fn pieces(args: &ChooseKArgs, data: &dyn Data) -> Vec<Piece> {
         .collect()
 }
 
-/// The fits by which a model is chosen; one may be enough.
-pub(super) fn a_model(k: usize, runs: usize) -> Vec<Piece> {
-    (0..=MODELS.len()).map(|_| Piece { word: "", effort: (k * runs) as f64 }).collect()
+/// The fits by which a model is chosen, each of an effort. One is enough at times: the others count for less.
+pub(super) fn a_model(effort: f64) -> Vec<Piece> {
+    let likely = |at: usize| if at == 0 { 1.0 } else { 0.4 };
+    (0..=MODELS.len()).map(|at| Piece { word: "", effort: likely(at) * effort }).collect()
 }
 
 /// Those by which k is: all points for every k, from starts and from what was found last, then their halves.
 pub(super) fn ks(range: RangeInclusive<usize>, runs: usize, halves: usize) -> impl Iterator<Item = Piece> {
-    let whole = range.clone().map(move |k| Piece { word: "all points", effort: (k * (runs + 1)) as f64 });
+    // Some of the work is the same for every k.
+    let of = |word: &'static str, k: usize, runs: usize| Piece { word, effort: ((k + 5) * runs) as f64 };
+    let whole = range.clone().map(move |k| of("all points", k, runs + 1));
     let halves = (0..halves).flat_map(move |_| range.clone());
-    whole.chain(halves.map(move |k| Piece { word: "halves", effort: (k * runs.div_ceil(4)) as f64 }))
+    whole.chain(halves.map(move |k| of("halves", k, runs.div_ceil(4))))
 }
 
 fn in_words(choice: &Choice) -> String {

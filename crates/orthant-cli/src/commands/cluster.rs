@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use orthant::advise::Advise;
 use orthant::auto::{self, AUTO, Chosen};
-use orthant::certificate::{Bound, Certificate, Rigour};
+use orthant::certificate::{Bound, CERTIFICATE, Certificate, Rigour};
 use orthant::checkpoint::Checkpoint;
 use orthant::findings::Findings;
 use orthant::finish::Solution;
@@ -22,11 +23,12 @@ use orthant::weighting::Weighting;
 use orthant::{Job, Outcome, cluster, read};
 use serde_json::{Value, json};
 
+use super::choose_k::a_model;
 use super::convert::same_file;
 use crate::args::{ClusterArgs, Origin, number};
 use crate::load::{self, Completed, Input, Points};
 use crate::output::{Folder, print_json, print_with};
-use crate::progress::{Watch, duration};
+use crate::progress::{A_DESCENT, Piece, Watch, duration};
 use crate::terminal::tell;
 use crate::{interrupt, labels, made, naming, summary};
 
@@ -50,7 +52,7 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     input.check_memory(args.k, args.runs.unwrap_or(1))?;
     let endmembers = args.endmembers.as_deref().map(|path| endmembers(path, &input)).transpose()?;
     interrupt::working();
-    let mut watch = Watch::new(args.work.quiet);
+    let mut watch = Watch::of_pieces(pieces(args, &job, &input), args.work.quiet);
     let chosen = match is_auto(args) {
         true => {
             let guessed = guessed(&input).map_err(|error| input.located(error))?;
@@ -140,6 +142,29 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
         watch.saved_no_more();
     }
     Ok(())
+}
+
+/// What is done one after another: where the model is chosen, a fit of each to a sample, then the method, what follows it, and the
+/// certificate.
+fn pieces(args: &ClusterArgs, job: &Job, input: &Input) -> Vec<Piece> {
+    let sampled = (Advise::default().most_points as f64 / input.points.points().max(1) as f64).min(1.0);
+    let a_fit = auto::STARTS as f64 * A_DESCENT * sampled;
+    let mut pieces = if is_auto(args) { a_model(a_fit) } else { vec![] };
+    let runs = if job.start().is_random() { args.runs.unwrap_or(auto::RUNS) } else { 1 };
+    let method = Piece::of(job.method, runs, None);
+    let certificate = match job.certificate {
+        Rigour::Auto => 0.1,
+        Rigour::Quick => 0.3,
+        Rigour::Thorough => 1.0,
+        _ => 0.0,
+    };
+    let certificate = Piece { word: CERTIFICATE, effort: certificate * method.effort };
+    pieces.push(method);
+    pieces.extend(
+        job.polish.iter().map(|polish| Piece { word: polish.name(), effort: runs as f64 * 3.0 * A_DESCENT }),
+    );
+    pieces.push(certificate);
+    pieces
 }
 
 /// Points to choose a model by, where entries are missing and may be.

@@ -6,7 +6,6 @@ use orthant::algorithms::method;
 use orthant::contender::Contender;
 use orthant::evaluate;
 use orthant::findings::{Marker, distinctive};
-use orthant::pipeline::DEFAULT_METHOD;
 use orthant::prepare::Problem;
 use orthant::report::picture::{Row, segmentation};
 use orthant::report::{
@@ -100,16 +99,8 @@ fn contest(args: &CompareArgs, input: &Input, contenders: Vec<Contender>) -> Res
 
 /// About how long a contender takes beside the others.
 fn piece(contender: &Contender, args: &CompareArgs) -> Piece {
-    let runs = if contender.start.is_random() { args.runs as f64 } else { 1.0 };
-    let limit = |most: usize| args.max_iterations.unwrap_or(most).min(most) as f64;
-    // Passes over the data, about.
-    let effort = match contender.method.name {
-        name if name.starts_with(DEFAULT_METHOD) => 2000.0,
-        "onp-mf" => runs * limit(1000),
-        "chnmf" | "o-pnmf" => runs * limit(2000),
-        _ => runs * 20.0,
-    };
-    Piece { word: "", effort }
+    let runs = if contender.start.is_random() { args.runs } else { 1 };
+    Piece { word: "", ..Piece::of(contender.method, runs, args.max_iterations) }
 }
 
 /// A column of figures.

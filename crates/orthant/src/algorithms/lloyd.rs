@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::matrix::passes::{Assign, Bounds};
 use crate::matrix::{Array, Mat, Rule, Slot, Slots, room, threads};
 use crate::prepare::Problem;
-use crate::run::{Conclusion, Progress, State};
+use crate::run::{Conclusion, Progress, State, Trace, share};
 use crate::saved::Saved;
 use crate::start::{Start, Stream, centroids};
 
@@ -377,6 +377,11 @@ impl State for Lloyd<'_> {
             }
         }
         Ok(progress)
+    }
+
+    /// The last to move is a single point.
+    fn share(&self, traces: &[Trace]) -> Option<f64> {
+        Some(share::by_residual(traces, 1.0 / self.problem.data.shape().points as f64))
     }
 
     fn conclude(&mut self, run: usize) -> Result<Conclusion> {

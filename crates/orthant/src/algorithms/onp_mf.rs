@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::matrix::passes::{Accept, Products, Step, Trial};
 use crate::matrix::{Mat, Slot, Slots};
 use crate::prepare::Problem;
-use crate::run::{Conclusion, Progress, State};
+use crate::run::{Conclusion, Progress, State, Trace};
 use crate::saved::Saved;
 use crate::singular::orthonormalize_rows;
 use crate::start::{self, Start, Stream};
@@ -127,6 +127,13 @@ impl Algorithm for OnpMf {
 
     fn arrays(&self) -> usize {
         3
+    }
+}
+
+impl OnpMf {
+    /// About how many iterations it takes: what is negative hardly shrinks before ρ is as large as ‖M‖², then as fast as ρ grows.
+    pub(super) fn iterations(&self, norm2: f64) -> f64 {
+        (norm2 / (self.rho * self.tolerance)).ln() / self.growth.ln()
     }
 }
 
@@ -265,6 +272,15 @@ impl State for OnpState<'_> {
             (self.t, self.rho) = (t, rho);
         }
         Ok(vec![progress?])
+    }
+
+    fn share(&self, traces: &[Trace]) -> Option<f64> {
+        // ‖M‖² of the data as they are, or as they were scaled for the schedule.
+        let norm2 = self.problem.facts().norm2 * self.first_beta;
+        let share = self.t as f64 / self.parameters.iterations(norm2);
+        let ended = traces.iter().all(|trace| trace.stop.is_some());
+        // There may be some more than were expected.
+        if ended { Some(1.0) } else { share.is_finite().then_some(share.clamp(0.0, 0.98)) }
     }
 
     fn conclude(&mut self, _run: usize) -> Result<Conclusion> {

@@ -16,7 +16,7 @@ use crate::matrix::passes::{RoughSums, SumOfLabels};
 use crate::matrix::rough::{Origin, RoughRun, RoughRuns, RoughTold, fits, roughly};
 use crate::matrix::{Mat, Slot};
 use crate::prepare::Problem;
-use crate::run::{Conclusion, Progress, State};
+use crate::run::{Conclusion, Progress, State, Trace, share};
 use crate::saved::{Saved, misfit};
 use crate::start::{Start, Stream, centroids, random};
 
@@ -330,6 +330,13 @@ impl State for Roughly<'_> {
 
     fn left_behind(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.left_behind)
+    }
+
+    fn share(&self, traces: &[Trace]) -> Option<f64> {
+        let Some(race) = self.problem.race.filter(|_| traces.len() >= RACERS) else {
+            return self.exact.share(traces);
+        };
+        Some(share::in_race(traces, 1.0 / self.problem.data.shape().points as f64, race, self.raced))
     }
 
     fn conclude(&mut self, run: usize) -> Result<Conclusion> {

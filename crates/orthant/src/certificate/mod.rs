@@ -231,6 +231,7 @@ pub fn certify(
                 iteration,
                 max_iterations: most,
                 progress,
+                share: Some(iteration as f64 / most.max(1) as f64),
                 norm2: facts.norm2,
             })
         };

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::matrix::Mat;
 use crate::prepare::Problem;
 use crate::random::one_of_each_stretch;
-use crate::run::{Conclusion, Mark, Progress, State};
+use crate::run::{Conclusion, Mark, Progress, State, Trace, share};
 use crate::saved::{Saved, misfit};
 use crate::start::{Start, Stream};
 
@@ -211,6 +211,17 @@ impl State for AtScale<'_> {
             negativity: 0.0,
             orthogonality: 0.0,
         })
+    }
+
+    fn share(&self, traces: &[Trace]) -> Option<f64> {
+        let end = 1.0 / self.problem.data.shape().points as f64;
+        let within = match (self.stage, &self.part, self.marks.last()) {
+            // After the sample, which is one iteration, and the first of its own.
+            (1, Some(_), _) => share::fallen(&traces[0], 2, end),
+            (2, Some(_), Some(mark)) => mark.iterations as f64 / SWEEPS as f64,
+            _ => 0.0,
+        };
+        Some((self.stage as f64 + within) / self.stages().len() as f64)
     }
 
     fn marks(&self) -> &[Mark] {

@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Mat, Rule, threads};
 use crate::prepare::Problem;
 use crate::random::uniform;
-use crate::run::{Conclusion, Mark, Progress, State};
+use crate::run::{Conclusion, Mark, Progress, State, Trace};
 use crate::saved::Saved;
 use crate::singular::dominant_within;
 use crate::start::{Start, Stream};
@@ -506,6 +506,17 @@ impl State for Searching<'_> {
         let found = self.found.first().map(|c| self.objective(c.value));
         let objective = found.or(best).unwrap_or(f64::NAN);
         Ok(vec![Progress { objective, residual, converged }])
+    }
+
+    fn share(&self, traces: &[Trace]) -> Option<f64> {
+        let ended = traces.iter().all(|trace| trace.stop.is_some());
+        let iteration = self.part.as_ref().map_or(0, |part| part.iteration);
+        // An endless search knows of no end.
+        let known = self.task.effort != Effort::Endless;
+        known.then(|| match ended {
+            true => 1.0,
+            false => plan::share(&self.plan, self.position, iteration, self.task.effort.patience()),
+        })
     }
 
     fn conclude(&mut self, _run: usize) -> Result<Conclusion> {

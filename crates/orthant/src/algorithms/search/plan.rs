@@ -1,5 +1,7 @@
 //! How much work a search puts in, and in which order.
 
+use std::cmp::Ordering;
+
 use super::super::OnpMf;
 use super::super::improve::Patience;
 use super::super::parameters::Field;
@@ -96,9 +98,11 @@ pub(super) struct Schedule {
     pub(super) parameters: OnpMf,
 }
 
+/// The norm at which the figures below were found: ONP-MF depends on the scale of the data.
+const NORM: f64 = 24.0;
+
 const fn schedule(name: &'static str, alpha: f64, rho: f64, growth: f64, tolerance: f64) -> Schedule {
-    // The norm at which the figures below were found: ONP-MF depends on the scale of the data.
-    let parameters = OnpMf { tolerance, max_iterations: 3000, alpha, rho, growth, scale: Some(24.0) };
+    let parameters = OnpMf { tolerance, max_iterations: 3000, alpha, rho, growth, scale: Some(NORM) };
     Schedule { name, parameters }
 }
 
@@ -156,6 +160,19 @@ impl Step {
         }
     }
 
+    /// About how many iterations each of its runs takes.
+    pub(super) fn iterations(&self) -> f64 {
+        match self {
+            // EM goes on from it.
+            Step::Continue(schedule) => schedule.parameters.iterations(NORM * NORM) + 20.0,
+            Step::Soften(_) => 40.0,
+            Step::Cross(_) | Step::Exchange(_) => 15.0,
+            Step::Moves => 60.0,
+            Step::Swaps(patience) => 2.0 * patience.failures as f64,
+            Step::Given | Step::Seed(_) | Step::Kicks(_) | Step::Descend => 20.0,
+        }
+    }
+
     /// Whether it has children of the partitions found.
     pub(super) fn is_a_generation(&self) -> bool {
         matches!(self, Step::Cross(_) | Step::Exchange(_))
@@ -179,6 +196,26 @@ fn generations(count: usize, children: usize) -> impl Iterator<Item = Step> {
     [Step::Cross(children), Step::Exchange(children)].into_iter().cycle().take(count)
 }
 
+/// How much of a plan is done, where the stage at a position is under way for so many iterations. Generations that come only if
+/// those before gained something count the less, the later they are.
+pub(super) fn share(plan: &[Step], position: usize, iteration: usize, patience: usize) -> f64 {
+    let (mut generation, mut done, mut all) = (0usize, 0.0, 0.0);
+    for (at, step) in plan.iter().enumerate() {
+        generation = if step.is_a_generation() { generation + 1 } else { 0 };
+        let likely = 0.6f64.powi(generation.saturating_sub(patience) as i32);
+        // An iteration of a continuation takes about as long as three of a descent.
+        let each = if matches!(step, Step::Continue(_)) { 3.0 } else { 1.0 };
+        let effort = likely * each * step.runs() as f64 * step.iterations();
+        all += effort;
+        match at.cmp(&position) {
+            Ordering::Less => done += effort,
+            Ordering::Equal => done += effort * (iteration as f64 / step.iterations()).min(0.9),
+            Ordering::Greater => {}
+        }
+    }
+    done / all
+}
+
 fn swaps(tries: usize, k: usize) -> Step {
     Step::Swaps(Patience { failures: tries * k, ..Patience::normal(k) })
 }
@@ -194,4 +231,22 @@ pub(super) fn another_round(onmf: bool, k: usize) -> Vec<Step> {
     }
     round.push(Step::Descend);
     round
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_of_a_plan_grows_from_stage_to_stage_and_within_them() {
+        for (effort, onmf) in [(Effort::Quick, true), (Effort::Normal, false), (Effort::Thorough, true)] {
+            let plan = effort.plan(onmf, &Start::Svd, 8);
+            let all = (0..plan.len()).flat_map(|at| [0, 5, 1000].map(|iteration| (at, iteration)));
+            let shares: Vec<f64> =
+                all.map(|(at, iteration)| share(&plan, at, iteration, effort.patience())).collect();
+            assert_eq!(shares[0], 0.0);
+            assert!(shares.windows(2).all(|pair| pair[0] < pair[1]), "{shares:?}");
+            assert!((0.9..1.0).contains(shares.last().unwrap()));
+        }
+    }
 }
