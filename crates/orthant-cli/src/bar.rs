@@ -14,8 +14,11 @@ use crate::terminal::{columns_of_errors, cut, harmless, tell};
 const DRAW: Duration = Duration::from_millis(100);
 /// How often a line is written where there is no terminal.
 const LINE: Duration = Duration::from_secs(10);
-/// Nothing is said of the time left before so much has passed.
+/// Nothing is said of the time left before so much has passed, nor before so much is done: what begins slowly would seem to take
+/// for ever, and that would be believed for a while. After a minute less is enough.
 const SOON: f64 = 2.0;
+const LITTLE: f64 = 0.05;
+const LESS: f64 = 0.01;
 /// An estimate of the end is a mean over the last part of the time that has passed, and over so many seconds at least: what
 /// takes longer or shorter than expected does not make it jump, however often one looks.
 const PART: f64 = 0.5;
@@ -112,7 +115,8 @@ struct Estimate(Option<(f64, f64)>);
 impl Estimate {
     /// Seconds left when a share is done after some time; none before anything can be said.
     fn left(&mut self, passed: f64, share: f64) -> Option<f64> {
-        if passed < SOON || share < 0.01 {
+        let least = if passed < 60.0 { LITTLE } else { LESS };
+        if passed < SOON || share < least {
             return None;
         }
         let end = passed / share.min(1.0);
@@ -159,6 +163,8 @@ mod tests {
         }
         assert!(Estimate::default().left(1.0, 0.5).is_none());
         assert!(Estimate::default().left(100.0, 0.001).is_none());
+        assert!(Estimate::default().left(20.0, 0.02).is_none());
+        assert!(Estimate::default().left(100.0, 0.02).is_some());
         assert_eq!(Estimate::default().left(30.0, 0.75), Some(10.0));
     }
 

@@ -153,7 +153,7 @@ fn pieces(args: &ClusterArgs, job: &Job, input: &Input) -> Vec<Piece> {
     let runs = if job.start().is_random() { args.runs.unwrap_or(auto::RUNS) } else { 1 };
     let method = Piece::of(job.method, runs, None);
     let certificate = match job.certificate {
-        Rigour::Auto => 0.1,
+        Rigour::Auto if job.method.rule.onmf => 0.1,
         Rigour::Quick => 0.3,
         Rigour::Thorough => 1.0,
         _ => 0.0,

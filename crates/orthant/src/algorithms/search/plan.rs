@@ -165,11 +165,12 @@ impl Step {
         match self {
             // EM goes on from it.
             Step::Continue(schedule) => schedule.parameters.iterations(NORM * NORM) + 20.0,
-            Step::Soften(_) => 40.0,
+            // To find the starts takes time too.
+            Step::Soften(_) | Step::Seed(_) => 40.0,
             Step::Cross(_) | Step::Exchange(_) => 15.0,
             Step::Moves => 60.0,
             Step::Swaps(patience) => 2.0 * patience.failures as f64,
-            Step::Given | Step::Seed(_) | Step::Kicks(_) | Step::Descend => 20.0,
+            Step::Given | Step::Kicks(_) | Step::Descend => 20.0,
         }
     }
 
@@ -202,7 +203,7 @@ pub(super) fn share(plan: &[Step], position: usize, iteration: usize, patience: 
     let (mut generation, mut done, mut all) = (0usize, 0.0, 0.0);
     for (at, step) in plan.iter().enumerate() {
         generation = if step.is_a_generation() { generation + 1 } else { 0 };
-        let likely = 0.6f64.powi(generation.saturating_sub(patience) as i32);
+        let likely = 0.5f64.powi(generation.saturating_sub(patience) as i32);
         // An iteration of a continuation takes about as long as three of a descent.
         let each = if matches!(step, Step::Continue(_)) { 3.0 } else { 1.0 };
         let effort = likely * each * step.runs() as f64 * step.iterations();
