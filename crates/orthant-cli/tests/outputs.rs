@@ -622,7 +622,7 @@ fn what_does_not_fit_into_memory_is_a_line_and_leaves_nothing() {
         ("cluster claims.mtx.gz -k 20 --out result -q", "claims.mtx.gz"),
         (
             "cluster wide.svmlight -k 30 -a em-onmf --runs 1 --out result -q",
-            "on 300 points of 2985300 features needs about 2",
+            "on 300 points of 2985300 features needs about 22",
         ),
         ("choose-k wide.svmlight 30..31 --out result -q", "orthant: error: "),
         ("advise wide.svmlight -k 30 --out result -q", "orthant: error: "),

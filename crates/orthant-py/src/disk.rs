@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use orthant::matrix::{AnyPoints, Budget, Data, Format, Shape, Source, stream_within};
+use orthant::pipeline::check_room;
 use orthant::read::blocks::{With, Writer};
 use orthant::read::{self, Options};
-use orthant::{Error, Result};
+use orthant::{Error, Job, Result};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -48,6 +49,13 @@ impl Disk {
         let writable = !folder.metadata().is_ok_and(|about| about.permissions().readonly());
         let folder = if writable { folder.to_path_buf() } else { std::env::temp_dir() };
         Disk { source, budget: Budget { bytes, folder: Some(folder) }, weights: None }
+    }
+
+    /// Refuses what does not fit into the memory that may be used, before anything is read.
+    pub(crate) fn check_room(&self, job: &mut Job) -> Result<()> {
+        // Less than a few megabytes Python has taken before it begins.
+        job.memory = Some(self.budget.bytes.max(8 << 20) as u64);
+        check_room(&self.source.shape(), false, job)
     }
 
     /// As algorithms see it.

@@ -16,7 +16,7 @@ use orthant::{Error, Outcome, Place, cluster};
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 
-use crate::arrays::{Samples, factor, transposed};
+use crate::arrays::{Samples, View, factor, transposed};
 use crate::errors::raise;
 use crate::fitted::{Asked, Fitted};
 use crate::work::{Saving, Watch, detached};
@@ -48,9 +48,12 @@ pub(crate) fn fit<'py>(
         (None, None, Some(name)) => Some(Start::named(name).map_err(raise)?),
         (None, None, None) => None,
     };
-    let job = asked.job(start).map_err(raise)?;
+    let mut job = asked.job(start).map_err(raise)?;
     let weights = weights.map(|w| w.as_array().to_vec());
     let view = x.view()?;
+    if let View::Disk(disk) = &view {
+        disk.check_room(&mut job).map_err(raise)?;
+    }
     let watch = Watch { call: watch, interval: Duration::from_secs_f64(interval.max(0.0)) };
     let every = Duration::from_secs_f64(checkpoint_every.max(0.0));
     // Looked at before anything else: what appears there from now on is another program's.

@@ -82,6 +82,9 @@ def test_a_file_that_cannot_be_streamed_is_refused_with_the_command(tmp_path):
     orthant.blocks.write(tmp_path / "x.blocks", [made(100, 3)])
     with pytest.raises(ValueError, match="--transpose"):
         ONMF(2, cluster="features").fit(tmp_path / "x.blocks")
+    orthant.blocks.write(tmp_path / "wide.blocks", [made(60, 4000)])
+    with pytest.raises(orthant.OrthantError, match="k = 50 on 60 points of 4000 features needs about .* may be used"):
+        ONMF(50, method="em-onmf", memory="1M").fit(tmp_path / "wide.blocks")
     with pytest.raises(ValueError, match="4 features"):
         ONMF(2, method="em-onmf").fit(made(100, 4)).predict(tmp_path / "x.blocks")
 

@@ -21,7 +21,7 @@ use crate::checkpoint::{BatchSaved, Checkpoint, PolishSaved, Reached};
 use crate::error::{Error, Result};
 use crate::finish::{Solution, finish};
 pub use crate::job::{DEFAULT_METHOD, Job};
-use crate::matrix::{Data, Mat, Rule, kernels};
+use crate::matrix::{Data, Mat, Rule, Shape, kernels};
 pub use crate::outcome::{Outcome, Run, Stage};
 use crate::prepare::Problem;
 use crate::run::{Event, Go, Mark, Observer, Progress, Running, Stop, StopAsked, Trace, Unsaved, iterate};
@@ -92,11 +92,8 @@ fn cluster_from(
     if let (Some(polish), Some(_)) = (job.polish.iter().find(|p| p.is_onmf()), data.facts().negative) {
         return Err(Error::parameter("polish", format!("{} needs nonnegative data", polish.name())));
     }
-    // Runs from a start that is not random would all be the same, unless the method is.
-    let runs = if start.is_random() { job.runs } else { 1 };
-    let columns = if data.shape().sparse { SPARSE_COLUMNS } else { COLUMNS };
-    let batch = if job.method.batched { (columns / job.k).clamp(1, runs) } else { 1 };
-    check_room(data, job, algorithm.arrays(), batch)?;
+    let (runs, batch) = runs_of(&data.shape(), job);
+    check_room(&data.shape(), data.in_memory(), job)?;
     let mut stopped = None;
     let mut left_behind = saved.as_ref().map_or(0, |saved| saved.left_behind);
     let mut finished: Vec<Run> = saved.as_mut().map_or(vec![], |s| std::mem::take(&mut s.finished));
@@ -171,22 +168,41 @@ fn cluster_from(
     })
 }
 
-/// Refuses work that cannot fit into memory before it begins.
-fn check_room(data: &dyn Data, job: &Job, arrays: usize, batch: usize) -> Result<()> {
-    let shape = data.shape();
+/// How many runs a job has, and how many of them go side by side.
+fn runs_of(shape: &Shape, job: &Job) -> (usize, usize) {
+    // Runs from a start that is not random would all be the same, unless the method is.
+    let runs = if job.start().is_random() { job.runs } else { 1 };
+    let columns = if shape.sparse { SPARSE_COLUMNS } else { COLUMNS };
+    (runs, if job.method.batched { (columns / job.k.max(1)).clamp(1, runs.max(1)) } else { 1 })
+}
+
+/// Refuses a job that cannot fit into the memory it may use ([`Job::memory`]) beside points of this shape, before any of
+/// them is looked at.
+///
+/// # Errors
+/// What it needs and what there is, or parameters that the method does not take.
+pub fn check_room(shape: &Shape, in_memory: bool, job: &Job) -> Result<()> {
     let [points, features, k] = [shape.points, shape.features, job.k].map(|count| count as u128);
-    // Directions of the runs in progress, what is summed for them, and those of the best; beside the points what the
-    // method holds, and labels of the runs in progress. Where points are read anew, sums of blocks wait for each other, and
-    // exact directions have images and residuals: a dozen in all, as was measured.
-    let each = if data.in_memory() { 2 } else { 12 };
-    let directions = features * k * (each * batch as u128 + 1);
-    // Beside points on a disk these arrays may be there too.
-    let arrays = if data.in_memory() { arrays } else { 0 };
-    let numbers = directions + points * k * arrays as u128;
-    let bytes = numbers * size_of::<f64>() as u128 + points * (batch * size_of::<i32>()) as u128;
+    let batch = runs_of(shape, job).1 as u128;
+    // Directions of the runs in progress and what is summed for them; of sparse points what eight side by side have, and where
+    // they are read anew sums of blocks that wait for each other. At the end the basis of the singular values and its
+    // images, beside the factors. As many of each as was measured.
+    let each = match (in_memory, shape.sparse) {
+        (true, false) => 2,
+        (true, true) => 3,
+        (false, _) => 12,
+    };
+    const END: u128 = 28;
+    let directions = features * k * (each * batch + END) * size_of::<f64>() as u128;
+    // Beside points in memory what the method holds, and labels of the runs in progress. Beside points on a disk those
+    // arrays may be there too, but not a norm, a label and a strength of each.
+    let of_point = match in_memory {
+        true => k * job.method.with(&job.values())?.arrays() as u128 * size_of::<f64>() as u128,
+        false => 20,
+    };
+    let bytes = directions + points * (of_point + batch * size_of::<i32>() as u128);
     let work = format!("{} for k = {k} on {points} points of {features} features", job.method.title);
-    let advice = "fewer clusters, runs at once or features need less";
-    kernels::check_room(&work, bytes, job.memory, advice)
+    kernels::check_room(&work, bytes, job.memory, "fewer clusters, runs at once or features need less")
 }
 
 /// A result that holds anything else than numbers is none.

@@ -14,7 +14,7 @@ use orthant::image::{ImageShape, Scan};
 use orthant::matrix::rule::Power;
 use orthant::matrix::{Data, Mat, Matrix, open};
 use orthant::observed::{Gaps, cluster_observed};
-use orthant::pipeline::{DEFAULT_METHOD, resume};
+use orthant::pipeline::{DEFAULT_METHOD, check_room, resume};
 use orthant::recipe::Missing;
 use orthant::report::{self, Features, Made, Report};
 use orthant::run::{Race, Stop};
@@ -49,7 +49,11 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     let folder = args.out.as_ref().map(|out| Folder::new(out, args.force)).transpose()?;
     let mut input = load::load_with_gaps(&args.data, args.work.quiet)?;
     job.start = args.start.as_ref().map(|origin| start(origin, &input, args.k)).transpose()?;
-    input.check_memory(args.k, args.runs.unwrap_or(1))?;
+    // Data that stay on disk are not gone through before it is known whether what is asked for fits.
+    if let Points::Streamed(source, _) = &input.points {
+        let memory = load::room(&args.data.read, &input.points);
+        check_room(&source.shape(), false, &Job { memory, ..job.clone() })?;
+    }
     let endmembers = args.endmembers.as_deref().map(|path| endmembers(path, &input)).transpose()?;
     interrupt::working();
     let mut watch = Watch::of_pieces(pieces(args, &job, &input), args.work.quiet);
@@ -73,7 +77,7 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     }
     let usual = if job.start().is_random() { auto::RUNS } else { 1 };
     job.runs = args.runs.unwrap_or(usual);
-    job.memory = load::room(&args.data.read);
+    job.memory = load::room(&args.data.read, &input.points);
     let task = Task { job, chosen };
     let job = &task.job;
     if let Some(path) = &args.checkpoint {

@@ -75,7 +75,7 @@ fn contest(args: &CompareArgs, input: &Input, contenders: Vec<Contender>) -> Res
     for (number, contender) in contenders.into_iter().enumerate() {
         watch.begin(&format!("{}/{count} {}", number + 1, contender.title()));
         let mut job = contender.job(args.k, args.runs, args.seed, args.max_iterations);
-        job.memory = load::room(&args.data.read);
+        job.memory = load::room(&args.data.read, &input.points);
         match Figures::of(&*data, &job, input.truth.as_ref(), &mut watch) {
             Ok(figures) => rows.push((contender, Ok(figures))),
             Err(error) => {

@@ -42,8 +42,8 @@ pub(crate) fn check_room(what: &str, bytes: u128, free: Option<u64>, advice: &st
 pub fn amount(bytes: u128) -> String {
     match bytes as f64 {
         bytes if bytes < 1e6 => format!("{:.1} kB", bytes / 1e3),
-        bytes if bytes < 1e8 => format!("{:.1} MB", bytes / 1e6),
-        bytes => format!("{:.1} GB", bytes / 1e9),
+        bytes if bytes < 1e9 => format!("{:.1} MB", bytes / 1e6),
+        bytes => format!("{:.2} GB", bytes / 1e9),
     }
 }
 
