@@ -3,6 +3,7 @@
 
 use super::Engine;
 use super::Piece;
+use super::strip::Ready;
 use crate::error::{Error, Result};
 use crate::matrix::passes::{Look, Looked, Normed, Norms};
 use crate::matrix::seam::Facts;
@@ -65,10 +66,12 @@ impl Engine {
     pub(super) fn meet<'a>(&mut self, piece: impl Fn(usize) -> Result<Piece<'a>> + Sync) -> Result<Facts> {
         let strips = self.cut.strips_of(&self.rows);
         let look = Look { features: self.shape.features };
-        let (looked, _) = self.sweep(&look, strips.clone(), vec![], &mut vec![], &|b| piece(b))?;
+        let ready = Ready::new(&look, &self.shape, vec![]);
+        let (looked, _) = self.sweep(&ready, strips.clone(), vec![], &|b| piece(b))?;
         let looked: Looked = *looked.into_any().downcast().expect("a look tells what it saw");
         self.scale = scale_of(looked.largest, &self.shape);
-        let (normed, _) = self.sweep(&Norms, strips, vec![], &mut vec![], &|b| piece(b))?;
+        let ready = Ready::new(&Norms, &self.shape, vec![]);
+        let (normed, _) = self.sweep(&ready, strips, vec![], &|b| piece(b))?;
         let mut normed: Normed = *normed.into_any().downcast().expect("norms tell norms");
         self.norms2 = std::mem::take(&mut normed.norms2);
         Ok(facts(looked, &normed, self.scale, self.weights.as_deref(), self.shape.points))

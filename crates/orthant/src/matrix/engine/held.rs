@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use super::facts::check_weights;
 use super::lanes::{Lane, Lanes};
+use super::strip::Ready;
 use super::{Arrays, Engine, Piece};
 use crate::error::Result;
 use crate::matrix::kernels::lanes::LANES;
@@ -104,7 +105,9 @@ impl Slots for HeldSlots<'_> {
         let points = points.as_points();
         let piece = |block: usize| Ok(Piece { points, first: 0, turned: turned.get(block).map(|t| &**t) });
         let arrays = self.arrays.used(&pass.slots(), engine.shape.points);
-        let (part, sums) = engine.sweep(pass, 0..engine.cut.strips(), arrays, &mut self.packed, &piece)?;
+        let ready = Ready::new(pass, &engine.shape, std::mem::take(&mut self.packed));
+        let (part, sums) = engine.sweep(&ready, 0..engine.cut.strips(), arrays, &piece)?;
+        self.packed = ready.into_packed();
         Ok((part, super::sums_of(&engine.shape, sums, pass.adds().width())))
     }
 

@@ -25,7 +25,7 @@ pub use strip::{ArrayMut, Strip};
 
 use super::cut::{Cut, middle};
 use super::kernels::lanes::NONE;
-use super::points::{Packed, Points, Sums, Turned};
+use super::points::{Points, Sums, Turned};
 use super::seam::{Adds, AnyPart, AnyPass, Array, Slot, Use};
 use super::{Mat, Shape, room, threads};
 use crate::error::Result;
@@ -83,7 +83,7 @@ struct Sweep<'a> {
     engine: &'a Engine,
     pass: &'a dyn AnyPass,
     adds: Adds,
-    ready: Ready<'a>,
+    ready: &'a Ready<'a>,
     /// Whether it is worth more than one thread, and may have them.
     parallel: bool,
     /// The block with this number.
@@ -94,24 +94,20 @@ impl Engine {
     /// What some nodes of the tree tell. `arrays` are those that the pass uses, for the points of these strips.
     pub(crate) fn sweep<'a>(
         &'a self,
-        pass: &'a dyn AnyPass,
+        ready: &'a Ready<'a>,
         strips: Range<usize>,
         arrays: Vec<ArrayMut>,
-        packed: &mut Vec<Packed>,
         piece: &'a (dyn Fn(usize) -> Result<Piece<'a>> + Sync),
     ) -> Result<Told> {
+        let pass = ready.pass;
         let small =
             if self.shape.sparse || !pass.reads_points() { threads::SMALL } else { threads::SMALL_DENSE };
         let parallel = !threads::alone() && pass.cost(&self.shape) >= small;
-        let ready = Ready::new(pass, &self.shape, std::mem::take(packed));
         let sweep = Sweep { engine: self, pass, adds: pass.adds(), ready, parallel, piece };
-        let told = if strips.is_empty() {
-            (pass.empty(), room::zeros(self.shape.features * sweep.adds.width()))
-        } else {
-            sweep.node(strips, arrays)?
-        };
-        *packed = sweep.ready.into_packed();
-        Ok(told)
+        if strips.is_empty() {
+            return Ok((pass.empty(), room::zeros(self.shape.features * sweep.adds.width())));
+        }
+        sweep.node(strips, arrays)
     }
 }
 
@@ -207,7 +203,7 @@ impl Sweep<'_> {
     ) -> Result<Box<dyn AnyPart>> {
         if strips.len() == 1 {
             let rows = self.engine.cut.points_of(&strips);
-            let mut strip = Strip::new(self.engine, &self.ready, piece, rows, sink);
+            let mut strip = Strip::new(self.engine, self.ready, piece, rows, sink);
             return self.pass.strip(&mut strip, &mut arrays);
         }
         let (left, right, arrays_left, arrays_right) = self.halves(strips, arrays);

@@ -7,6 +7,7 @@ use std::sync::mpsc::sync_channel;
 
 use super::beside::{Arrays, Budget, Room};
 use super::facts::check_weights;
+use super::strip::Ready;
 use super::{ArrayMut, Engine, Piece, Told, join, open};
 use crate::error::{Error, Result};
 use crate::matrix::cut::{Joining, nodes};
@@ -61,9 +62,8 @@ impl Engine {
         &self,
         source: &dyn Source,
         window: usize,
-        pass: &dyn AnyPass,
+        ready: &Ready,
         arrays: &mut Beside,
-        packed: &mut Vec<Packed>,
         told: &mut dyn FnMut(Range<usize>, Told),
     ) -> Result<()> {
         let Engine { cut, shape, .. } = self;
@@ -79,11 +79,11 @@ impl Engine {
             })
             .collect();
         let here = |rows: &Range<usize>| rows.start - self.rows.start..rows.end - self.rows.start;
-        if !pass.reads_points() {
+        if !ready.pass.reads_points() {
             for window in windows {
                 let rows = here(&cut.points_of(&window));
                 arrays(&rows, &mut |now| {
-                    let found = self.sweep(pass, window.clone(), now, packed, &|_| unread())?;
+                    let found = self.sweep(ready, window.clone(), now, &|_| unread())?;
                     told(window.clone(), found);
                     Ok(())
                 })?;
@@ -110,7 +110,7 @@ impl Engine {
                 let rows = cut.points_of(&window);
                 let piece = |_| Ok(Piece { points: read.as_points(), first: rows.start, turned: None });
                 arrays(&here(&rows), &mut |now| {
-                    let found = self.sweep(pass, window.clone(), now, packed, &piece)?;
+                    let found = self.sweep(ready, window.clone(), now, &piece)?;
                     told(window.clone(), found);
                     Ok(())
                 })?;
@@ -155,7 +155,8 @@ impl Engine {
     ) -> Result<P::Part> {
         let mut joining = Joining::new(self.cut.strips());
         let told = &mut |strips, told| joining.push(strips, told, &mut join);
-        self.sweep_streamed(source, window, pass, &mut |_, work| work(vec![]), &mut vec![], told)?;
+        let ready = Ready::new(pass, &self.shape, vec![]);
+        self.sweep_streamed(source, window, &ready, &mut |_, work| work(vec![]), told)?;
         let told = joining.end(&mut join).map_or_else(|| AnyPass::empty(pass), |told| told.0);
         Ok(*told.into_any().downcast().expect("a pass tells parts of its own type"))
     }
@@ -266,9 +267,11 @@ impl Slots for StreamedSlots<'_> {
         arrays.prepare(&uses)?;
         let mut joining = Joining::new(engine.cut.strips());
         let beside: &mut Beside = &mut |rows, work| arrays.window(&uses, rows, work);
-        engine.sweep_streamed(*source, *window, pass, beside, packed, &mut |strips, told| {
+        let ready = Ready::new(pass, &engine.shape, std::mem::take(packed));
+        engine.sweep_streamed(*source, *window, &ready, beside, &mut |strips, told| {
             joining.push(strips, told, &mut join);
         })?;
+        *packed = ready.into_packed();
         let (part, sums) = joining.end(&mut join).unwrap_or_else(|| (pass.empty(), vec![]));
         Ok((part, super::sums_of(&engine.shape, sums, pass.adds().width())))
     }

@@ -52,9 +52,9 @@ impl<'a> ArrayMut<'a> {
     }
 }
 
-/// What all strips of a pass share, made when it is first needed.
+/// A pass, and what all points share that it is run over, made when it is first needed.
 pub(crate) struct Ready<'a> {
-    pass: &'a dyn AnyPass,
+    pub(super) pass: &'a dyn AnyPass,
     groups: Vec<Group<'a>>,
     /// Matrices of earlier passes, whose memory may be used.
     old: Mutex<Vec<Packed>>,

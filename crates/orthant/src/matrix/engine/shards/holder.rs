@@ -9,11 +9,12 @@ use crate::bytes::{Bytes, bytes_of};
 use crate::error::{Error, Result};
 use crate::matrix::cut::Joining;
 use crate::matrix::engine::streamed::{Beside, WINDOW};
+use crate::matrix::engine::strip::Ready;
 use crate::matrix::engine::{Arrays, Engine, Told, join};
 use crate::matrix::passes::{self, Normed, Norms};
 use crate::matrix::points::Packed;
 use crate::matrix::seam::{AnyPass, Array, Slot, Source};
-use crate::matrix::{Cut, Format, Shape, threads};
+use crate::matrix::{Cut, Format, Shape, room, threads};
 
 /// What a shard is, as told to whoever is to hold it.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,15 +61,16 @@ type Saved = Vec<(u64, Vec<(Slot, Array)>)>;
 type Nodes = Vec<(Range<usize>, Told)>;
 
 impl Shard {
-    fn sweep(&mut self, slots: u64, pass: &dyn AnyPass) -> Result<Nodes> {
+    fn sweep(&mut self, slots: u64, ready: &Ready) -> Result<Nodes> {
         let arrays = self.known.entry(slots).or_default();
-        nodes_told(&self.engine, &*self.source, pass, arrays)
+        nodes_told(&self.engine, &*self.source, ready, arrays)
     }
 
     /// Finds the norms of its points, which stay here.
     fn scale(&mut self, scale: f64) -> Result<Nodes> {
         (self.engine.scale, self.engine.norms2) = (scale, vec![]);
-        let told = nodes_told(&self.engine, &*self.source, &Norms, &mut Arrays::default())?;
+        let ready = Ready::new(&Norms, &self.engine.shape, vec![]);
+        let told = nodes_told(&self.engine, &*self.source, &ready, &mut Arrays::default())?;
         let mut nodes = vec![];
         for (strips, (part, sums)) in told {
             let mut normed: Normed = *part.into_any().downcast().expect("norms tell norms");
@@ -102,14 +104,8 @@ impl Shard {
     }
 }
 
-fn nodes_told(
-    engine: &Engine,
-    source: &dyn Source,
-    pass: &dyn AnyPass,
-    arrays: &mut Arrays,
-) -> Result<Nodes> {
-    let mut left = arrays.used(&pass.slots(), engine.rows.len());
-    let mut packed: Vec<Packed> = vec![];
+fn nodes_told(engine: &Engine, source: &dyn Source, ready: &Ready, arrays: &mut Arrays) -> Result<Nodes> {
+    let mut left = arrays.used(&ready.pass.slots(), engine.rows.len());
     // Windows of a shard are joined here as far as the tree allows.
     let mut joining = Joining::new(engine.cut.strips());
     let told = &mut |strips: Range<usize>, told: Told| {
@@ -124,7 +120,7 @@ fn nodes_told(
         left = rest;
         work(now)
     };
-    engine.sweep_streamed(source, WINDOW, pass, beside, &mut packed, told)?;
+    engine.sweep_streamed(source, WINDOW, ready, beside, told)?;
     Ok(joining.into_nodes().into_iter().map(|(_, node)| node).collect())
 }
 
@@ -140,6 +136,8 @@ struct State {
     shards: BTreeMap<usize, Shard>,
     /// The last change, the shards that made it, and what they answered: an order may come twice.
     last: Option<(u64, Vec<usize>, Vec<u8>)>,
+    /// Matrices of the last pass, whose memory the next one may use.
+    packed: Vec<Packed>,
 }
 
 impl Holder {
@@ -212,7 +210,9 @@ impl State {
                 }
                 let saved = Answer::of_all(read().collect::<Result<Vec<_>>>()?).pieces;
                 let changed = calls.last().is_some_and(|(_, call)| changes(call));
-                let answer = self.perform(shards.clone(), calls, saved)?.to_bytes();
+                let told = self.perform(shards.clone(), calls, saved)?;
+                let answer = told.to_bytes();
+                told.nodes.into_iter().for_each(|(_, (_, sums))| room::give(sums));
                 if changed {
                     self.last = Some((last, shards, answer.clone()));
                 }
@@ -266,6 +266,7 @@ impl State {
             Call::Sweep(_, pass) => Some(passes::read(&pass.0).ok_or_else(strange)?),
             _ => None,
         };
+        let packed = std::mem::take(&mut self.packed);
         let mut mine: Vec<(usize, &mut Shard)> =
             self.shards.iter_mut().filter(|(n, _)| shards.contains(n)).map(|(n, s)| (*n, s)).collect();
         let mut answer = Answer::default();
@@ -274,11 +275,14 @@ impl State {
                 // As many at once as there are threads: what each tells takes memory until it is joined.
                 let threads = rayon::current_num_threads();
                 let count = mine.first().map_or(0, |(_, shard)| shard.engine.cut.strips());
+                // What the columns are packed into is the same for all shards.
+                let shape = mine.first().map(|(_, shard)| shard.engine.shape);
+                let ready = pass.as_ref().zip(shape).map(|(pass, shape)| Ready::new(&**pass, &shape, packed));
                 while !mine.is_empty() {
                     let some = mine.drain(..threads.min(mine.len())).collect();
                     let told =
-                        threads::in_order(some, |(_, shard): (usize, &mut Shard)| match (&call, &pass) {
-                            (Call::Sweep(slots, _), Some(pass)) => shard.sweep(*slots, &**pass),
+                        threads::in_order(some, |(_, shard): (usize, &mut Shard)| match (&call, &ready) {
+                            (Call::Sweep(slots, _), Some(ready)) => shard.sweep(*slots, ready),
                             (Call::Scale(scale), _) => shard.scale(*scale),
                             _ => Ok(vec![]),
                         });
@@ -288,6 +292,7 @@ impl State {
                         answer.merge(Answer { pass, count, nodes, ..Answer::default() });
                     }
                 }
+                self.packed = ready.map_or(vec![], Ready::into_packed);
             }
             Call::Write(slots, slot, arrays) => {
                 for (n, shard) in &mut mine {
