@@ -88,7 +88,7 @@ def round_seconds(client, size=1 << 20, rounds=30):
     transport = _transport.Transport(client, None)
     there = transport.workers()
     # They make no sense to those who get them, which they say.
-    orders = [bytes([255]), bytes([255]) + bytes(size)]
+    orders = [np.full(1, 255, np.uint8), np.full(size, 255, np.uint8)]
     seconds = [[], []]
     for _ in range(rounds):
         for order, times in zip(orders, seconds):

@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
+use numpy::{PyArray1, PyReadonlyArray1};
 use orthant::matrix::{
     self, AnyPoints, Data, Format, Handle, Load, Sending, Shape, Source, Transport, shards,
 };
@@ -64,34 +65,39 @@ impl Holder {
         spec: &[u8],
         first: usize,
         x: Samples<'py>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    ) -> PyResult<Bound<'py, PyArray1<u8>>> {
         let view = x.view()?;
         let answer = py.detach(|| {
             let points = view.kept()?;
             let shape = points.shape();
             self.shards.load(spec, Box::new(Run { points, first, shape }))
         });
-        Ok(PyBytes::new(py, &answer.map_err(raise)?))
+        Ok(PyArray1::from_vec(py, answer.map_err(raise)?))
     }
 
     /// Holds a shard of a block folder, which is read in every pass.
-    fn load_folder<'py>(&self, py: Python<'py>, spec: &[u8], path: PathBuf) -> PyResult<Bound<'py, PyBytes>> {
+    fn load_folder<'py>(
+        &self,
+        py: Python<'py>,
+        spec: &[u8],
+        path: PathBuf,
+    ) -> PyResult<Bound<'py, PyArray1<u8>>> {
         let answer = py.detach(|| self.shards.load(spec, Box::new(Blocks::open(&path)?)));
-        Ok(PyBytes::new(py, &answer.map_err(raise)?))
+        Ok(PyArray1::from_vec(py, answer.map_err(raise)?))
     }
 
-    /// Answers an order, to which these other answers belong.
+    /// Answers an order, to which these other answers belong. (Bytes as arrays: these go from process to process without
+    /// being copied on the way.)
     fn answer<'py>(
         &self,
         py: Python<'py>,
-        order: PyBackedBytes,
-        inputs: Vec<PyBackedBytes>,
-    ) -> Bound<'py, PyBytes> {
-        let answer = py.detach(|| {
-            let inputs: Vec<&[u8]> = inputs.iter().map(|bytes| &**bytes).collect();
-            self.pool.install(|| self.shards.answer(&order, &inputs))
-        });
-        PyBytes::new(py, &answer)
+        order: PyReadonlyArray1<'py, u8>,
+        inputs: Vec<PyReadonlyArray1<'py, u8>>,
+    ) -> PyResult<Bound<'py, PyArray1<u8>>> {
+        let order = order.as_slice()?;
+        let inputs: Vec<&[u8]> = inputs.iter().map(|bytes| Ok(bytes.as_slice()?)).collect::<PyResult<_>>()?;
+        let answer = py.detach(|| self.pool.install(|| self.shards.answer(order, &inputs)));
+        Ok(PyArray1::from_vec(py, answer))
     }
 
     fn unload(&self, py: Python<'_>, spec: PyBackedBytes) {
@@ -104,8 +110,8 @@ impl Holder {
 
     /// What somebody answers who was to load a shard and did not.
     #[staticmethod]
-    fn not_loaded<'py>(py: Python<'py>, spec: &[u8]) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &matrix::Holder::not_loaded(spec))
+    fn not_loaded<'py>(py: Python<'py>, spec: &[u8]) -> Bound<'py, PyArray1<u8>> {
+        PyArray1::from_vec(py, matrix::Holder::not_loaded(spec))
     }
 }
 
@@ -204,16 +210,17 @@ impl Transport for Way<'_> {
         self.ask("call", |py, method| {
             let orders: Vec<_> = orders
                 .into_iter()
-                .map(|o| (o.worker, o.name, PyBytes::new(py, &o.order), o.inputs))
+                .map(|o| (o.worker, o.name, PyArray1::from_vec(py, o.order), o.inputs))
                 .collect();
             method.call1((orders,))?.extract()
         })
     }
 
     fn fetch(&self, handles: &[Handle]) -> Result<Vec<Vec<u8>>> {
-        let answers: Vec<PyBackedBytes> =
-            self.ask("fetch", |_, method| method.call1((handles.to_vec(),))?.extract())?;
-        Ok(answers.iter().map(|bytes| bytes.to_vec()).collect())
+        self.ask("fetch", |_, method| {
+            let answers: Vec<PyReadonlyArray1<u8>> = method.call1((handles.to_vec(),))?.extract()?;
+            answers.iter().map(|bytes| Ok(bytes.as_slice()?.to_vec())).collect()
+        })
     }
 
     fn release(&self, handles: &[Handle]) {

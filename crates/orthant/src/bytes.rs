@@ -10,6 +10,23 @@ pub trait Bytes: Sized {
     /// Takes a value from the front.
     fn read(from: &mut &[u8]) -> Option<Self>;
 
+    /// Appends many values.
+    fn write_all(values: &[Self], to: &mut Vec<u8>) {
+        values.iter().for_each(|value| value.write(to));
+    }
+    /// Takes so many values from the front.
+    fn read_all(count: usize, from: &mut &[u8]) -> Option<Vec<Self>> {
+        // Values without bytes, or fewer of them than were promised, must not take memory first.
+        let mut values = Vec::with_capacity(count.min(from.len()));
+        for _ in 0..count {
+            values.push(Self::read(from)?);
+            if size_of::<Self>() == 0 && values.len() > from.len() {
+                return None;
+            }
+        }
+        Some(values)
+    }
+
     /// The value alone.
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![];
@@ -33,6 +50,18 @@ macro_rules! numbers {
             let (head, tail) = from.split_first_chunk()?;
             *from = tail;
             Some(<$t>::from_le_bytes(*head))
+        }
+        // Arrays are long: in one piece each.
+        fn write_all(values: &[Self], to: &mut Vec<u8>) {
+            let at = to.len();
+            to.resize(at + size_of_val(values), 0);
+            let (places, _) = to[at..].as_chunks_mut();
+            places.iter_mut().zip(values).for_each(|(place, value)| *place = value.to_le_bytes());
+        }
+        fn read_all(count: usize, from: &mut &[u8]) -> Option<Vec<Self>> {
+            let (head, tail) = from.split_at_checked(count.checked_mul(size_of::<Self>())?)?;
+            *from = tail;
+            Some(head.as_chunks().0.iter().map(|bytes| <$t>::from_le_bytes(*bytes)).collect())
         }
     })* };
 }
@@ -83,19 +112,10 @@ impl Bytes for String {
 impl<T: Bytes> Bytes for Vec<T> {
     fn write(&self, to: &mut Vec<u8>) {
         self.len().write(to);
-        self.iter().for_each(|item| item.write(to));
+        T::write_all(self, to);
     }
     fn read(from: &mut &[u8]) -> Option<Self> {
-        let length = usize::read(from)?;
-        // Items without bytes, or fewer of them than were promised, must not take memory first.
-        let mut items = Vec::with_capacity(length.min(from.len()));
-        for _ in 0..length {
-            items.push(T::read(from)?);
-            if size_of::<T>() == 0 && items.len() > from.len() {
-                return None;
-            }
-        }
-        Some(items)
+        T::read_all(usize::read(from)?, from)
     }
 }
 

@@ -15,6 +15,7 @@ import dask
 
 from .. import _orthant
 from . import _worker
+from ._worker import Bytes
 
 #: How long nobody may be there before a fit ends, in seconds.
 PATIENCE = 30.0
@@ -37,7 +38,7 @@ class Sent:
     #: The worker that it is for.
     address: str
     #: What it answers where nothing is held.
-    absent: Callable[[], bytes]
+    absent: Callable[[], Bytes]
     #: Others whose answers it needs.
     inputs: list[Sent]
     lost: bool = False
@@ -90,7 +91,7 @@ class Transport:
             self.sent[handle] = Sent(future, address, lambda spec=spec: _orthant.Holder.not_loaded(spec), [])
         return handles
 
-    def call(self, orders: list[tuple[str, str, bytes, list[int]]]) -> list[int]:
+    def call(self, orders: list[tuple[str, str, Bytes, list[int]]]) -> list[int]:
         """Sends orders out."""
         self.rounds += 1
         handles = []
@@ -109,9 +110,9 @@ class Transport:
             handles.append(handle)
         return handles
 
-    def fetch(self, handles: list[int]) -> list[bytes]:
+    def fetch(self, handles: list[int]) -> list[Bytes]:
         """Waits for answers and brings them; those of workers that are gone are given here."""
-        answers: dict[int, bytes] = {}
+        answers: dict[int, Bytes] = {}
         while len(answers) < len(handles):
             waiting = [handle for handle in handles if handle not in answers]
             sent = [self.sent[handle] for handle in waiting]
@@ -187,7 +188,7 @@ def _stands_still(worker: dict[str, Any]) -> bool:
     return bool(counts.get("waiting")) and not any(n for state, n in counts.items() if state not in _AT_REST)
 
 
-def _nobodys(order: bytes, needed: list[Sent]) -> Callable[[], bytes]:
+def _nobodys(order: Bytes, needed: list[Sent]) -> Callable[[], Bytes]:
     """What somebody answers who holds nothing."""
     absent = [sent.absent for sent in needed]
     return lambda: _orthant.Holder(1).answer(order, [answer() for answer in absent])

@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from distributed import WorkerPlugin, get_worker
+from numpy.typing import NDArray
 
 from .. import _orthant
 from .._inputs import aligned, parts
+
+#: Orders and answers. Dask sends arrays on without the copies that it makes of bytes.
+Bytes = NDArray[np.uint8]
 
 _NAME = "orthant"
 _lock = threading.Lock()
@@ -63,7 +67,7 @@ def shelf() -> Shelf:
     return worker.plugins[_NAME]
 
 
-def load(fit: str, key: str, address: str, spec: bytes, first: int, like: dict[str, Any], pieces: list[Any]) -> bytes:
+def load(fit: str, key: str, address: str, spec: bytes, first: int, like: dict[str, Any], pieces: list[Any]) -> Bytes:
     """Takes in a shard: some rows of each of some chunks, or of a folder that the worker reads itself."""
     worker = get_worker()
     if worker.address != address:
@@ -80,7 +84,7 @@ def load(fit: str, key: str, address: str, spec: bytes, first: int, like: dict[s
     return holder.load(spec, first, rows)
 
 
-def answer(fit: str, order: bytes, inputs: list[bytes]) -> bytes:
+def answer(fit: str, order: Bytes, inputs: list[Bytes]) -> Bytes:
     """Answers an order. A worker that holds nothing of the fit says so."""
     holder = shelf().holders.get(fit)
     if holder is None:
