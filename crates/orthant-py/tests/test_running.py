@@ -55,6 +55,8 @@ INTERRUPTED = """
 import os, signal, threading, time
 import numpy as np
 from orthant import ONMF
+# A shell has what it runs in the background ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 X = np.random.default_rng(0).random((60_000, 60))
 model = ONMF(n_clusters=10, method="onp-mf", growth=1.0, max_iter=10**9, verbose=VERBOSE)
 sent = []
