@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import itertools
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable
@@ -63,6 +64,8 @@ class Transport:
         self.fit = uuid.uuid4().hex[:12]
         self.numbers = itertools.count(1)
         self.sent: dict[int, Sent] = {}
+        #: What nobody wants any more.
+        self.released: list[Sent] = []
         #: Rounds of orders, for those who want to know what a fit cost.
         self.rounds = 0
 
@@ -72,6 +75,7 @@ class Transport:
 
     def load(self, loads: list[tuple[str, int, int, bytes]]) -> list[int]:
         """Has workers take in samples, computed wherever Dask sees fit."""
+        self._let_go()
         tasks = []
         handles = [next(self.numbers) for _ in loads]
         for handle, (address, begin, end, spec) in zip(handles, loads):
@@ -94,20 +98,32 @@ class Transport:
     def call(self, orders: list[tuple[str, str, Bytes, list[int]]]) -> list[int]:
         """Sends orders out."""
         self.rounds += 1
-        handles = []
-        for address, name, order, inputs in orders:
-            handle = next(self.numbers)
-            needed = [self.sent[i] for i in inputs]
-            try:
-                future = self.client.submit(
-                    _worker.answer, self.fit, order, [sent.absent() if sent.lost else sent.future for sent in needed],
-                    key=f"orthant-{name}-{self.fit}-{handle}",
-                    workers=[address], allow_other_workers=True, pure=False, priority=10,
-                )
-            except Exception as error:
-                raise _gone(error) from error
-            self.sent[handle] = Sent(future, address, _nobodys(order, needed), needed)
-            handles.append(handle)
+        handles = [next(self.numbers) for _ in orders]
+        needed = [[self.sent[i] for i in inputs] for *_, inputs in orders]
+
+        # In one step of the client's loop they go out together. What comes within 10 ms of a message Dask keeps back until then:
+        # so answers that nobody wants any more are let go of behind the orders, not before.
+        async def submitted() -> list[Any]:
+            # An order has U in it, of which Dask would say that it is large.
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
+                futures = [
+                    self.client.submit(
+                        _worker.answer, self.fit, order, [sent.absent() if sent.lost else sent.future for sent in inputs],
+                        key=f"orthant-{name}-{self.fit}-{handle}",
+                        workers=[address], allow_other_workers=True, pure=False, priority=10,
+                    )
+                    for handle, (address, name, order, _), inputs in zip(handles, orders, needed)
+                ]
+            self._let_go()
+            return futures
+
+        try:
+            submitting = asyncio.run_coroutine_threadsafe(submitted(), self.client.loop.asyncio_loop)
+            futures = submitting.result(PATIENCE)
+        except Exception as error:
+            raise _gone(error) from error
+        for handle, future, (address, _, order, _), inputs in zip(handles, futures, orders, needed):
+            self.sent[handle] = Sent(future, address, _nobodys(order, inputs), inputs)
         return handles
 
     def fetch(self, handles: list[int]) -> list[Bytes]:
@@ -126,15 +142,18 @@ class Transport:
         return [answers[handle] for handle in handles]
 
     def release(self, handles: list[int]) -> None:
-        """Lets go of answers and blocks."""
-        for handle in handles:
-            sent = self.sent.pop(handle, None)
-            if sent is not None:
-                sent.future.release()
+        """Lets go of answers and blocks, with the next orders."""
+        self.released.extend(self.sent.pop(handle) for handle in handles if handle in self.sent)
+
+    def _let_go(self) -> None:
+        for sent in self.released:
+            sent.future.release()
+        self.released.clear()
 
     def close(self) -> None:
         """Lets go of everything."""
         self.release(list(self.sent))
+        self._let_go()
 
 
 def workers(client: Any) -> dict[str, Any]:
