@@ -90,6 +90,22 @@ impl Engine {
             }
             return Ok(());
         }
+        let mut compute = |window: Range<usize>, read: &AnyPoints<'_>| {
+            let rows = cut.points_of(&window);
+            let piece = |_| Ok(Piece { points: read.as_points(), first: rows.start, turned: None });
+            arrays(&here(&rows), &mut |now| {
+                let found = self.sweep(ready, window.clone(), now, &piece)?;
+                told(window.clone(), found);
+                Ok(())
+            })
+        };
+        // There is nothing to be read ahead.
+        if let [window] = &windows[..] {
+            let read = self.read(source, cut.points_of(window))?;
+            compute(window.clone(), &read)?;
+            source.take_back(read);
+            return Ok(());
+        }
         std::thread::scope(|scope| {
             let (send, receive) = sync_channel::<Result<AnyPoints<'_>>>(1);
             let reading = windows.clone();
@@ -107,13 +123,7 @@ impl Engine {
                 let read = receive
                     .recv()
                     .map_err(|_| Error::Computation("the reading of the data ended".into()))??;
-                let rows = cut.points_of(&window);
-                let piece = |_| Ok(Piece { points: read.as_points(), first: rows.start, turned: None });
-                arrays(&here(&rows), &mut |now| {
-                    let found = self.sweep(ready, window.clone(), now, &piece)?;
-                    told(window.clone(), found);
-                    Ok(())
-                })?;
+                compute(window, &read)?;
                 source.take_back(read);
             }
             Ok(())

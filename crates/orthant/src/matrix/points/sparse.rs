@@ -171,6 +171,9 @@ impl<'a, T: Copy, I: Index> Csr<'a, T, I> {
 
     /// Some points that follow each other, borrowed.
     pub fn range(&self, rows: Range<usize>) -> Csr<'_, T, I> {
+        if rows == (0..self.points) {
+            return self.borrowed();
+        }
         let (from, to) = (self.offsets[rows.start], self.offsets[rows.end]);
         Csr {
             points: rows.len(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::{Answer, Blob, Call, Order, Spec};
+use super::{Answer, Blob, Call, Carried, Order, Spec};
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};
 use crate::matrix::cut::nodes;
@@ -325,7 +325,7 @@ impl<'a> Fleet<'a> {
     fn call_for(&self, deed: &Deed, shards: &[usize]) -> Call {
         match deed {
             Deed::Scale(scale) => Call::Scale(*scale),
-            Deed::Sweep(slots, pass) => Call::Sweep(*slots, Blob(pass.clone())),
+            Deed::Sweep(slots, pass) => Call::Sweep(*slots, Carried::Bytes(pass.clone())),
             Deed::Write(slots, slot, array) => {
                 let part = |rows: &Range<usize>| match array {
                     Some(Array::Labels(labels)) => Some(Array::Labels(labels[rows.clone()].to_vec())),

@@ -11,7 +11,7 @@ use crate::matrix::cut::Joining;
 use crate::matrix::engine::streamed::{Beside, WINDOW};
 use crate::matrix::engine::strip::Ready;
 use crate::matrix::engine::{Arrays, Engine, Told, join};
-use crate::matrix::passes::{self, Normed, Norms};
+use crate::matrix::passes::{Normed, Norms};
 use crate::matrix::points::Packed;
 use crate::matrix::seam::{AnyPass, Array, Slot, Source};
 use crate::matrix::{Cut, Format, Shape, room, threads};
@@ -135,7 +135,7 @@ pub struct Holder {
 struct State {
     shards: BTreeMap<usize, Shard>,
     /// The last change, the shards that made it, and what they answered: an order may come twice.
-    last: Option<(u64, Vec<usize>, Vec<u8>)>,
+    last: Option<(u64, Vec<usize>, Answer)>,
     /// Matrices of the last pass, whose memory the next one may use.
     packed: Vec<Packed>,
 }
@@ -206,16 +206,16 @@ impl State {
                     && (*number, known) == (last, &shards)
                     && calls.last().is_some_and(|(_, call)| changes(call))
                 {
-                    return Ok(answer.clone());
+                    return Ok(answer.to_bytes());
                 }
                 let saved = Answer::of_all(read().collect::<Result<Vec<_>>>()?).pieces;
                 let changed = calls.last().is_some_and(|(_, call)| changes(call));
                 let told = self.perform(shards.clone(), calls, saved)?;
                 let answer = told.to_bytes();
-                told.nodes.into_iter().for_each(|(_, (_, sums))| room::give(sums));
-                if changed {
-                    self.last = Some((last, shards, answer.clone()));
-                }
+                let done = Some((last, shards, told));
+                let old = if changed { std::mem::replace(&mut self.last, done) } else { done };
+                let nodes = old.into_iter().flat_map(|(_, _, old)| old.nodes);
+                nodes.for_each(|(_, (_, sums))| room::give(sums));
                 Ok(answer)
             }
         }
@@ -263,7 +263,7 @@ impl State {
 
     fn one(&mut self, shards: &[usize], number: u64, call: Call, saved: &[(usize, Blob)]) -> Result<Answer> {
         let pass = match &call {
-            Call::Sweep(_, pass) => Some(passes::read(&pass.0).ok_or_else(strange)?),
+            Call::Sweep(_, pass) => Some(pass.here().ok_or_else(strange)?),
             _ => None,
         };
         let packed = std::mem::take(&mut self.packed);
@@ -277,7 +277,7 @@ impl State {
                 let count = mine.first().map_or(0, |(_, shard)| shard.engine.cut.strips());
                 // What the columns are packed into is the same for all shards.
                 let shape = mine.first().map(|(_, shard)| shard.engine.shape);
-                let ready = pass.as_ref().zip(shape).map(|(pass, shape)| Ready::new(&**pass, &shape, packed));
+                let ready = pass.zip(shape).map(|(pass, shape)| Ready::new(pass, &shape, packed));
                 while !mine.is_empty() {
                     let some = mine.drain(..threads.min(mine.len())).collect();
                     let told =
@@ -287,7 +287,7 @@ impl State {
                             _ => Ok(vec![]),
                         });
                     for nodes in told {
-                        let name = pass.as_ref().map_or(AnyPass::name(&Norms), |pass| pass.name());
+                        let name = pass.map_or(AnyPass::name(&Norms), |pass| pass.name());
                         let (pass, nodes) = (name.into(), nodes?);
                         answer.merge(Answer { pass, count, nodes, ..Answer::default() });
                     }

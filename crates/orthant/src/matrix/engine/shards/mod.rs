@@ -21,7 +21,7 @@ use crate::bytes::{Bytes, bytes_of};
 use crate::error::Error;
 use crate::matrix::cut::Joining;
 use crate::matrix::passes;
-use crate::matrix::seam::{Array, Slot};
+use crate::matrix::seam::{AnyPass, Array, Slot};
 
 /// Bytes within bytes, copied as a whole.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,13 +40,42 @@ impl Bytes for Blob {
     }
 }
 
+/// A pass: as bytes with who sends it, as itself with who receives it.
+enum Carried {
+    Bytes(Vec<u8>),
+    Pass(Box<dyn AnyPass>),
+}
+
+impl Carried {
+    fn here(&self) -> Option<&dyn AnyPass> {
+        match self {
+            Carried::Pass(pass) => Some(&**pass),
+            Carried::Bytes(_) => None,
+        }
+    }
+}
+
+impl Bytes for Carried {
+    fn write(&self, to: &mut Vec<u8>) {
+        match self {
+            Carried::Bytes(bytes) => bytes.write(to),
+            Carried::Pass(pass) => pass.write().write(to),
+        }
+    }
+    fn read(from: &mut &[u8]) -> Option<Self> {
+        let length = usize::read(from)?;
+        let (head, tail) = from.split_at_checked(length)?;
+        *from = tail;
+        Some(Carried::Pass(passes::read(head)?))
+    }
+}
+
 /// What is asked of shards.
-#[derive(Debug, Clone)]
 enum Call {
     /// To use this scale, and to find the norms of their points.
     Scale(f64),
     /// One pass over their points and the arrays with this number.
-    Sweep(u64, Blob),
+    Sweep(u64, Carried),
     /// To fill a slot of the arrays with this number, or to empty it; what each shard gets.
     Write(u64, Slot, Vec<(usize, Option<Array>)>),
     /// To drop the arrays with this number.
@@ -102,7 +131,6 @@ impl Bytes for Call {
 }
 
 /// What goes to a worker.
-#[derive(Debug, Clone)]
 enum Order {
     /// Calls for some shards, in turn, each with the number of the change that it makes, or that must have been the last.
     /// The answer is that to the last call.
