@@ -175,7 +175,7 @@ fn tell(py: Python<'_>, notice: &Notice, call: Option<&Py<PyAny>>) -> PyResult<G
     let info = PyDict::new(py);
     info.set_item("method", &notice.method)?;
     info.set_item("stage", event.stage.map(|stage| stage.name))?;
-    info.set_item("share", event.stage.map(|stage| stage.stage as f64 / stage.planned as f64))?;
+    info.set_item("share", event.share)?;
     info.set_item("run", event.run)?;
     info.set_item("n_runs", event.runs)?;
     info.set_item("n_ended", event.ended)?;

@@ -167,6 +167,15 @@ def test_the_bar_is_one_line_that_ends_with_a_summary(X, capsys):
     assert capsys.readouterr().out.splitlines()[-1].startswith("SphericalKMeans: converged")
 
 
+@pytest.mark.parametrize("method, n_init", [("onp-mf", 1), ("em-onmf", 6), ("best", 1)])
+def test_the_share_that_is_done_grows_to_nearly_all(X, method, n_init):
+    shares = []
+    ONMF(n_clusters=6, method=method, n_init=n_init, random_state=0, callback=lambda info: shares.append(info["share"])).fit(X)
+    known = [share for share in shares if share is not None]
+    assert 0 <= min(known) < 0.5 < 0.8 < max(known) <= 1
+    assert known[len(known) // 10] < known[-1]
+
+
 def test_the_bar_is_redrawn_on_a_terminal():
     class Terminal(list):
         def isatty(self):
@@ -177,11 +186,10 @@ def test_the_bar_is_redrawn_on_a_terminal():
 
         write = list.append
 
-    bar = Bar("ONMF", 1e-3, Terminal())
-    info = {"method": "onp-mf", "run": 0, "n_runs": 2, "n_ended": 0, "max_iter": 1000, "relative_error": 0.25}
-    for i, residual in enumerate([0.5, 0.1, 0.01, 0.001]):
-        bar({**info, "n_iter": i + 1, "residual": residual})
-    assert bar.done == pytest.approx(0.5)
+    bar = Bar("ONMF", Terminal())
+    for i, share in enumerate([None, 0.2, 0.5, 0.4]):
+        bar({"method": "onp-mf", "run": 0, "n_runs": 2, "n_iter": i + 1, "relative_error": 0.25, "share": share})
+    assert bar.done == 0.5
     bar.close("converged")
     assert all(text.startswith("\r") for text in bar.stream)
     assert "run 1/2, iteration 1, error 0.2500" in bar.stream[0]

@@ -305,7 +305,7 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         name = self._method()
         values = self._check_values(name)
 
-        watch, interval, bar = self._watch(name, dict(values))
+        watch, interval, bar = self._watch()
         start = self._check_init()
         with self._named_entries():
             asked = {
@@ -347,12 +347,9 @@ class Clustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
         return self
 
-    def _watch(self, method: str, values: dict[str, float]) -> tuple[Callable[..., Any] | None, float, Bar | None]:
+    def _watch(self) -> tuple[Callable[..., Any] | None, float, Bar | None]:
         """What is called during the fit, how often at most (seconds), and the bar."""
-        bar = None
-        if self.verbose:
-            default = METHODS[method]["parameters"].get("tol", {}).get("default")
-            bar = Bar(type(self).__name__, values.get("tolerance", default))
+        bar = Bar(type(self).__name__) if self.verbose else None
         callback = self.callback
         if callback is None:
             return bar, 0.1, bar

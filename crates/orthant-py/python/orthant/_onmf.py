@@ -157,9 +157,9 @@ class ONMF(Clustering):
 
     callback : callable, default=None
         Called after every iteration with a dict (`method`, `run`, `n_runs`, `n_ended`, `n_iter`,
-        `max_iter`, `stage`, `share`, `residual`, `converged`, and `relative_error` or `objective`); True
-        stops the fit, which then keeps the best so far. Steps of the certificate have the `method`
-        "certificate" and, as far as it seems, the `lower_bound`.
+        `max_iter`, `stage`, `share` of all work that is done or None, `residual`, `converged`, and
+        `relative_error` or `objective`); True stops the fit, which then keeps the best so far. Steps of the
+        certificate have the `method` "certificate" and, as far as it seems, the `lower_bound`.
 
     Attributes
     ----------

@@ -3,7 +3,6 @@ now and then."""
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from typing import Any
@@ -17,24 +16,19 @@ def _redraws(stream: Any) -> bool:
 
 
 class Bar:
-    """Draws what a fit has reached.
+    """Draws what a fit has reached, and how much of it is done as far as the engine can tell."""
 
-    The share that is done is an estimate: runs that have ended, and within a run how far the residual has
-    come on its way (in logarithms) to the tolerance, or the iterations on theirs to the limit.
-    """
-
-    def __init__(self, name: str, tol: float | None, stream: Any = None) -> None:
+    def __init__(self, name: str, stream: Any = None) -> None:
         self.stream = sys.stdout if stream is None else stream
-        self.name, self.tol = name, tol
+        self.name = name
         self.redraws = _redraws(self.stream)
         self.begun = self.drawn = time.monotonic()
-        self.first_residual: float | None = None
         self.done = 0.0
         self.length = 0
 
     def __call__(self, info: dict[str, Any]) -> None:
         now = time.monotonic()
-        self.done = max(self.done, self._share(info))
+        self.done = max(self.done, info["share"] or 0.0)
         if self.redraws or now - self.drawn >= 10:
             self.drawn = now
             self._write(self._line(info, now - self.begun))
@@ -43,18 +37,6 @@ class Bar:
         """Ends the line with what came out."""
         seconds = time.monotonic() - self.begun
         self._write(f"{self.name}: {summary}, {seconds:.1f} s", last=True)
-
-    def _share(self, info: dict[str, Any]) -> float:
-        # Of a search in stages the share of those that have ended.
-        within = info["n_iter"] / info["max_iter"] if info["max_iter"] else info["share"] or 0.0
-        residual = info["residual"]
-        if self.first_residual is None:
-            self.first_residual = residual
-        if self.tol and 0 < self.tol < self.first_residual and residual > 0:
-            way = math.log(self.first_residual / self.tol)
-            within = max(within, math.log(self.first_residual / max(residual, self.tol)) / way)
-        runs = info["n_runs"]
-        return min(1.0, info["n_ended"] / runs + within / runs)
 
     def _line(self, info: dict[str, Any], seconds: float) -> str:
         full = int(self.done * _WIDTH)

@@ -253,10 +253,12 @@ fn axes(chart: &Lines, x: &Scale, y: &Scale, height: f64) -> String {
             at + 4.5
         );
     }
-    let ticks = if chart.names.is_empty() {
-        x.ticks(7)
-    } else {
-        chart.names.iter().enumerate().map(|(i, name)| (i as f64, escape(name))).collect()
+    // Between whole numbers (of clusters, of iterations) there is nothing to point at.
+    let whole = chart.series.iter().flat_map(|s| &s.points).all(|point| point.0.fract() == 0.0);
+    let ticks = match chart.names.is_empty() {
+        true if whole => x.whole_ticks(7),
+        true => x.ticks(7),
+        false => chart.names.iter().enumerate().map(|(i, name)| (i as f64, escape(name))).collect(),
     };
     for (i, (value, label)) in ticks.into_iter().enumerate() {
         let Some(at) = x.place(value) else { continue };

@@ -118,6 +118,13 @@ impl Scale {
             .collect()
     }
 
+    /// The same where only whole numbers have a meaning.
+    pub fn whole_ticks(&self, wanted: usize) -> Vec<(f64, String)> {
+        let whole = |ticks: &Vec<(f64, String)>| ticks.iter().all(|tick| !tick.1.contains('.'));
+        let every = || self.ticks(wanted);
+        (1..=wanted).rev().map(|wanted| self.ticks(wanted)).find(whole).unwrap_or_else(every)
+    }
+
     fn decades(&self, wanted: usize) -> Vec<(f64, String)> {
         let ten = std::f64::consts::LN_10;
         let (first, last) = ((self.low / ten - 1e-9).ceil() as i32, (self.high / ten + 1e-9).floor() as i32);
@@ -176,6 +183,18 @@ mod tests {
         assert_eq!(labels(1e-4, 1.0, true), ["10⁻⁴", "0.001", "0.01", "0.1", "1"]);
         assert_eq!(labels(0.3, 2.5, true), ["0.5", "1", "2"]);
         assert!(labels(0.0, 2100.0, false).contains(&"1000".to_string()));
+    }
+
+    #[test]
+    fn ticks_of_numbers_of_clusters_are_whole() {
+        for (low, high, wanted) in [
+            (2.0, 4.0, vec!["2", "3", "4"]),
+            (3.0, 3.0, vec!["3"]),
+            (2.0, 8.0, vec!["2", "3", "4", "5", "6", "7", "8"]),
+        ] {
+            let scale = Scale::new(&Axis::new("k"), [low, high].into_iter(), 0.0, 100.0, 0.05);
+            assert_eq!(scale.whole_ticks(7).into_iter().map(|t| t.1).collect::<Vec<_>>(), wanted);
+        }
     }
 
     #[test]
