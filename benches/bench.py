@@ -85,17 +85,18 @@ def fitted(result, x, truth=None):
 
 
 def texts(bench):
-    """Thirty starts on sparse text: EM-ONMF, spherical k-means and k-means against KMeans."""
+    """Thirty starts on sparse text: EM-ONMF, spherical k-means and k-means against KMeans. In a race, which is what the
+    program's --runs is, all are asked for the best alone, as KMeans is."""
     names = [n for n in ("ohscal", "reviews", "classic") if bench.wanted(f"text {n}")]
-    ratios = {"EM-ONMF": [], "spherical k-means": [], "k-means": []}
+    ratios = {"EM-ONMF": [], "EM-ONMF, a race": [], "spherical k-means": [], "k-means": []}
     for name in names:
         x, truth, k, origin = data.text(bench.folder, name)
         unit = sides.normalised(x)
         runs = 30
 
-        def ours(method, seed=0):
+        def ours(method, race=False):
             def work():
-                result = sides.orthant(x, k, method, 2, start="random", runs=runs, seed=seed)
+                result = sides.orthant(x, k, method, 2, start="random", runs=runs, race=race)
                 seconds, quality = fitted(result, x, truth)
                 if method != "em-onmf":
                     of = unit if method == "spherical-k-means" else x
@@ -117,6 +118,7 @@ def texts(bench):
         measured = alternate(
             {
                 "EM-ONMF": ours("em-onmf"),
+                "EM-ONMF, a race": ours("em-onmf", race=True),
                 "k-means": ours("k-means"),
                 "KMeans": peer(x),
                 "spherical k-means": ours("spherical-k-means"),
@@ -125,8 +127,9 @@ def texts(bench):
             bench.repetitions(3),
         )
         for method, against, target in (
-            ("EM-ONMF", "KMeans", 6),
-            ("spherical k-means", "KMeans, normalised rows", 6),
+            ("EM-ONMF", "KMeans", 5),
+            ("EM-ONMF, a race", "KMeans", 5),
+            ("spherical k-means", "KMeans, normalised rows", 5),
             ("k-means", "KMeans", 5),
         ):
             ratio = measured[against].median / measured[method].median
@@ -138,9 +141,9 @@ def texts(bench):
                 note = f"inertia {ours_ / theirs:.4f} of theirs"
             bench.add(f"{method}, 30 starts, {origin}", against, described(both), ratio, target, note=note)
     if len(names) == 3:
-        for method, target in (("EM-ONMF", 10), ("spherical k-means", 10)):
+        for method in ("EM-ONMF", "EM-ONMF, a race", "spherical k-means"):
             mean = math.exp(np.mean(np.log(ratios[method])))
-            bench.add(f"{method}, 30 starts, geometric mean", "KMeans", {}, mean, target)
+            bench.add(f"{method}, 30 starts, geometric mean", "KMeans", {}, mean, 8)
 
 
 def scene(bench):

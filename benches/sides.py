@@ -59,10 +59,10 @@ def samples(x):
     return (x.indptr, x.indices, x.data, x.shape[1]) if sp.issparse(x) else x
 
 
-def orthant(x, k, method, threads, values=(), start=None, runs=1, seed=0):
+def orthant(x, k, method, threads, values=(), start=None, runs=1, seed=0, race=False):
     """A fit; the certificate, which no other side computes, is not counted, but told."""
     asked = {
-        "method": method, "k": k, "values": list(values), "runs": runs, "race": False, "seed": seed, "polish": [],
+        "method": method, "k": k, "values": list(values), "runs": runs, "race": race, "seed": seed, "polish": [],
         "time": None, "certificate": "singular",
     }
     seconds, (fitted, *_) = timed(lambda: engine.fit(samples(x), asked, start=start, threads=threads))
