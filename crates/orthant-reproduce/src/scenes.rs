@@ -57,12 +57,9 @@ pub fn plan_figure8(lab: &Lab, plan: &mut Plan) -> Result<()> {
     permutations::plan(lab, plan, "swimmer", PERMUTED)
 }
 
-/// A verdict about an image: none where another stands in its place.
+/// A verdict about an image.
 fn judge(lab: &Lab, picture: &Picture, whole: bool, verdict: Verdict) -> Verdict {
-    match picture.stand_in {
-        Some(why) => Verdict::untestable(why),
-        None => lab.judge(whole, verdict),
-    }
+    picture.verdict(lab.judge(whole, verdict))
 }
 
 fn of<'a>(found: &'a [Best], method: &str) -> Option<&'a Best> {

@@ -13,6 +13,7 @@ use orthant::read;
 use serde_json::Value;
 
 use super::Set;
+use crate::shown::Verdict;
 
 /// Materials of Hubble and Urban, and parts of the swimmer, that the paper looks for.
 const HUBBLE_K: usize = 8;
@@ -41,6 +42,13 @@ pub struct Picture {
     /// Why nothing can be decided on it, where it stands for data that were not to be had.
     pub stand_in: Option<&'static str>,
     pub set: Arc<Set>,
+}
+
+impl Picture {
+    /// What it decides: nothing where it stands in the place of another.
+    pub fn verdict(&self, verdict: Verdict) -> Verdict {
+        self.stand_in.map_or(verdict, Verdict::untestable)
+    }
 }
 
 const NO_HUBBLE: &str = "Hubble was not to be had; what a scene made in its place shows refutes nothing.";
