@@ -45,6 +45,9 @@ impl Source for Run {
         }
         Ok(self.points.range(rows.start - self.first..rows.end - self.first))
     }
+    fn in_memory(&self) -> bool {
+        true
+    }
 }
 
 #[pymethods]

@@ -27,6 +27,10 @@ pub trait Source: Send + Sync {
     fn weights(&self) -> Option<Vec<f64>> {
         None
     }
+    /// Whether points are borrowed from memory: then there is nothing to be read ahead.
+    fn in_memory(&self) -> bool {
+        false
+    }
     /// Points that are no longer needed, whose memory the next ones may use.
     fn take_back(&self, _points: AnyPoints<'_>) {}
 }
@@ -40,6 +44,9 @@ impl<S: Source + ?Sized> Source for &S {
     }
     fn weights(&self) -> Option<Vec<f64>> {
         (**self).weights()
+    }
+    fn in_memory(&self) -> bool {
+        (**self).in_memory()
     }
     fn take_back(&self, points: AnyPoints<'_>) {
         (**self).take_back(points);
@@ -55,6 +62,9 @@ impl<S: Source + ?Sized> Source for Box<S> {
     }
     fn weights(&self) -> Option<Vec<f64>> {
         (**self).weights()
+    }
+    fn in_memory(&self) -> bool {
+        (**self).in_memory()
     }
     fn take_back(&self, points: AnyPoints<'_>) {
         (**self).take_back(points);

@@ -69,7 +69,8 @@ impl Engine {
         let Engine { cut, shape, .. } = self;
         let strips = cut.strips_of(&self.rows);
         let each = (shape.nonzeros / shape.points.max(1)).max(1) * bytes_each(shape) * cut.strip * cut.block;
-        let blocks = ((window / each.max(1)).max(1) + 1).next_power_of_two() / 2;
+        let most = (window / each.max(1)).clamp(1, cut.blocks().max(1));
+        let blocks = (most + 1).next_power_of_two() / 2;
         // Whole nodes of the tree, of so many blocks at the most.
         let windows: Vec<Range<usize>> = nodes(strips, cut.strips())
             .into_iter()

@@ -120,7 +120,8 @@ fn nodes_told(engine: &Engine, source: &dyn Source, ready: &Ready, arrays: &mut 
         left = rest;
         work(now)
     };
-    engine.sweep_streamed(source, WINDOW, ready, beside, told)?;
+    let window = if source.in_memory() { usize::MAX } else { WINDOW };
+    engine.sweep_streamed(source, window, ready, beside, told)?;
     Ok(joining.into_nodes().into_iter().map(|(_, node)| node).collect())
 }
 
