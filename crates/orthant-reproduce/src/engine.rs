@@ -122,18 +122,17 @@ impl Digest {
 /// The cells that a table or figure was made of: set and method, by engine.
 pub type Seen = BTreeMap<String, BTreeSet<(String, String)>>;
 
-/// Says which cells of a table or figure are of older engines, and takes back what these together with others would have
-/// decided.
+/// Says which cells of a table or figure are of another engine than the present one, and takes back what several engines of one
+/// method would have decided together. Verdicts hang on the cells alone, not on who shows them: another processor has
+/// other engines of some methods.
 pub fn mark(shown: &mut Shown, seen: &Seen, present: &Engines) {
     let mut engines: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let (mut older, mut all) = (0, 0);
     let mut note = String::new();
     for (engine, cells) in seen {
         for (_, method) in cells {
             engines.entry(method).or_default().insert(engine);
         }
         let old: Vec<_> = cells.iter().filter(|(_, method)| present.of(method) != engine).collect();
-        (older, all) = (older + old.len(), all + cells.len());
         if old.is_empty() {
             continue;
         }
@@ -147,11 +146,10 @@ pub fn mark(shown: &mut Shown, seen: &Seen, present: &Engines) {
     for (method, of) in &engines {
         shown.engines.extend(of.iter().map(|engine| format!("{} {engine}", title(method))));
     }
-    if older == 0 {
-        return;
+    if !note.is_empty() {
+        shown.html = format!("<p class=\"warn\">{}</p>{}", escape(note.trim_end()), shown.html);
     }
-    shown.html = format!("<p class=\"warn\">{}</p>{}", escape(note.trim_end()), shown.html);
-    let mixed = older < all || engines.values().any(|of| of.len() > 1);
+    let mixed = engines.values().any(|of| of.len() > 1);
     for claim in shown.claims.iter_mut().filter(|_| mixed) {
         claim.verdict = Verdict::untestable("Its cells are of several engines, which are not mixed.");
     }
@@ -198,8 +196,10 @@ mod tests {
         let of_another = marked(&[("old", em), ("mean of old", km)]);
         assert!(of_another.html.contains("older engine (old): EM-ONMF on tr11"), "{}", of_another.html);
         assert_eq!(of_another.claims[0].verdict, Verdict::Holds);
-        for mixed in [&[("new", em), ("old", em)][..], &[("old", em), ("mean", km)], &[("a", em), ("b", em)]]
-        {
+        let of_some = marked(&[("old", em), ("mean", km)]);
+        assert!(of_some.html.contains("older engine (old): EM-ONMF on tr11"), "{}", of_some.html);
+        assert_eq!(of_some.claims[0].verdict, Verdict::Holds);
+        for mixed in [&[("new", em), ("old", em)][..], &[("a", em), ("b", em)]] {
             assert!(matches!(marked(mixed).claims[0].verdict, Verdict::Untestable(_)), "{mixed:?}");
         }
     }
