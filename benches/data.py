@@ -24,8 +24,9 @@ def made_text(documents, terms, nonzeros, classes):
     topics /= topics.sum(axis=1, keepdims=True)
     # Words repeat: about half as many entries as words.
     lengths = rng.poisson(rng.gamma(2, nonzeros / documents, size=documents))
-    rows = np.repeat(np.arange(documents), lengths)
-    columns = np.concatenate([rng.choice(terms, n, p=topics[c]) for n, c in zip(lengths, truth)])
+    # Positions of 32 bits, as files give them: scikit-learn takes no others.
+    rows = np.repeat(np.arange(documents, dtype=np.int32), lengths)
+    columns = np.concatenate([rng.choice(terms, n, p=topics[c]) for n, c in zip(lengths, truth)]).astype(np.int32)
     x = sp.coo_array((np.ones(len(rows)), (rows, columns)), shape=(documents, terms)).tocsr()
     x.sum_duplicates()
     return x, truth
