@@ -76,7 +76,9 @@ impl Job {
             Some(Start::Centroids(u)) => format!(" {:x}", digest(u.data.iter().map(|x| x.to_bits()))),
             _ => String::new(),
         };
-        let race = self.race.map_or(String::new(), |race| format!(" race={},{}", race.after, race.share));
+        let race = self
+            .race
+            .map_or(String::new(), |race| format!(" race={},{},{}", race.after, race.share, race.finals));
         let values: Vec<String> = self.values.iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!(
             "{} k={} {} start={}{given} runs={}{race} seed={} polish={} on {} x {} ({} entries, {:x})",

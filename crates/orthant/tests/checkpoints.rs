@@ -12,10 +12,10 @@ use orthant::run::{Event, Go, Observer, Stop, StopAsked};
 use orthant::start::Start;
 
 /// Saves after a number of iterations, and stops there.
-struct Stopping {
-    after: usize,
-    seen: usize,
-    saved: Option<Vec<u8>>,
+pub(crate) struct Stopping {
+    pub(crate) after: usize,
+    pub(crate) seen: usize,
+    pub(crate) saved: Option<Vec<u8>>,
 }
 
 impl Observer for Stopping {

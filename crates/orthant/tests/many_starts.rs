@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use crate::checkpoints::Stopping;
 use crate::common::*;
-use orthant::pipeline::Job;
+use orthant::checkpoint::Checkpoint;
+use orthant::pipeline::{Job, resume};
 use orthant::run::{Race, Stop};
 use orthant::start::Start;
 
@@ -74,9 +76,10 @@ fn a_race_leaves_runs_behind_and_changes_none_of_the_others() {
         let job = Job { runs: 24, start: Some(Start::Random), ..Job::new(name, 6).unwrap() };
         let all = run(&*data, &job);
         assert_eq!((all.runs.len(), all.left_behind), (24, 0), "{name}");
-        let raced = run(&*data, &Job { race: Some(Race { after: 3, share: 0.25 }), ..job.clone() });
-        assert!(raced.left_behind > 0, "{name}: nobody was left behind");
-        assert_eq!(raced.runs.len() + raced.left_behind, 24, "{name}");
+        // Six go on after three iterations, four of them over to float64.
+        let race = Some(Race { after: 3, share: 0.25, finals: 4 });
+        let raced = run(&*data, &Job { race, ..job.clone() });
+        assert_eq!((raced.runs.len(), raced.left_behind), (4, 20), "{name}");
         for one in &raced.runs {
             // Exact directions of several runs are refined together: the last bits may differ.
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.abs();
@@ -84,6 +87,42 @@ fn a_race_leaves_runs_behind_and_changes_none_of_the_others() {
                 near(other.objective, one.objective) && same_partition(&other.labels, &one.labels)
             });
             assert!(found, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_race_ends_at_the_same_bits_by_lanes_and_by_passes_and_from_wherever_it_was_stopped() {
+    let x = texts(600, 6, 9);
+    let weights: Vec<f64> = (0..600).map(|j| [1.0, 0.5, 3.0][j % 3]).collect();
+    for (name, format) in [("em-onmf", "f64"), ("kl-onmf", "f32"), ("k-means", "f32"), ("em-onmf", "f32")] {
+        // Eight, and more than lanes hold; the last decision falls while float32 has more to say, or long after.
+        for (runs, race) in [(8, Race::default()), (21, Race { after: 2, share: 0.3, finals: 2 })] {
+            let job =
+                Job { runs, race: Some(race), start: Some(Start::Random), ..Job::new(name, 6).unwrap() };
+            let data = open_kind(&format!("sparse {format}"), &x, FEATURES, Some(weights.clone()));
+            let whole = run(&*data, &job);
+            assert!(whole.left_behind > 0, "{name}: nobody was left behind");
+            let same = |other: &orthant::Outcome, how: &str| {
+                assert_eq!(other.solution.labels, whole.solution.labels, "{name}, {runs} runs, {how}");
+                assert_eq!(other.solution.u, whole.solution.u, "{name}, {runs} runs, {how}");
+                assert_eq!(other.left_behind, whole.left_behind, "{name}, {runs} runs, {how}");
+                let objectives =
+                    |of: &orthant::Outcome| of.runs.iter().map(|r| r.objective).collect::<Vec<_>>();
+                assert_eq!(objectives(other), objectives(&whole), "{name}, {runs} runs, {how}");
+            };
+            let passes = format!("sparse {format}, no transposed copy");
+            same(&run(&*open_kind(&passes, &x, FEATURES, Some(weights.clone())), &job), "by passes");
+            let mut resumptions = 0;
+            for after in [1, 2, 3, 5, 6, 9, 14, 15, 16, 20] {
+                let mut observer = Stopping { after, seen: 0, saved: None };
+                orthant::cluster(&*data, &job, &mut observer).unwrap();
+                let Some(bytes) = observer.saved else { continue };
+                resumptions += 1;
+                let saved = Checkpoint::from_bytes(&bytes).unwrap();
+                same(&resume(&*data, &job, saved, &mut ()).unwrap(), &format!("from iteration {after}"));
+            }
+            assert!(resumptions >= 2, "{name}: only {resumptions} checkpoints");
         }
     }
 }

@@ -113,6 +113,9 @@ pub struct ClusterArgs {
     /// Which share of them goes on, from 0 to 1
     #[arg(long, value_name = "SHARE", default_value = "0.34", value_parser = share, allow_negative_numbers = true, help_heading = "Method")]
     pub race_share: f64,
+    /// How many of those go to their end in float64, when float32 can say no more
+    #[arg(long, value_name = "N", default_value = "3", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
+    pub race_finals: usize,
     /// What improves the answer afterwards, in order: any of em, moves, swaps
     #[arg(long, value_name = "LIST", value_parser = polish, help_heading = "Method")]
     pub polish: Option<Polishes>,

@@ -256,7 +256,11 @@ fn job(args: &ClusterArgs) -> Result<Job> {
         values: args.values.0.clone(),
         start: None,
         runs: 1,
-        race: (args.race_after > 0).then_some(Race { after: args.race_after, share: args.race_share }),
+        race: (args.race_after > 0).then_some(Race {
+            after: args.race_after,
+            share: args.race_share,
+            finals: args.race_finals,
+        }),
         seed: args.seed,
         polish: args.polish.as_ref().map_or(vec![], |polish| polish.0.clone()),
         time: args.time,

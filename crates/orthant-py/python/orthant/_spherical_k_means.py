@@ -41,7 +41,8 @@ class SphericalKMeans(ClusterMixin, Clustering):
 
     race : bool, default=False
         Whether many runs on sparse data race, as those of the program do: from eight on, the best third after 15
-        iterations goes on, and the others are given up. `runs_` then holds those that went to their end.
+        iterations goes on in float32, the best three of those to their end, and the others are given up. `runs_`
+        then holds those that went to their end.
 
     max_iter : int, default=None
         Limit of iterations; None is the method's own, 300.

@@ -80,8 +80,10 @@ struct Course {
     back: usize,
     /// What it was worth last.
     reached: f64,
+    /// Whether float32 can say no more, and it is not decided yet whether float64 is to.
+    waits: bool,
 }
-bytes_of!(Course { origin, value, quiet, iterations, back, reached });
+bytes_of!(Course { origin, value, quiet, iterations, back, reached, waits });
 
 pub(super) struct Roughly<'a> {
     problem: &'a Problem<'a>,
@@ -91,9 +93,23 @@ pub(super) struct Roughly<'a> {
     limit: usize,
     /// Runs that are given up since the last time that somebody asked.
     left_behind: Vec<usize>,
-    /// Whether the race is over.
-    raced: bool,
+    /// Those that are still in the race.
+    racing: Vec<usize>,
+    heat: Heat,
 }
+
+/// How far a race is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heat {
+    /// All come as far as the first decision.
+    All,
+    /// The best of them go on in float32, to its end.
+    Rough,
+    /// It is over, or there is none.
+    Over,
+}
+
+const HEATS: [Heat; 3] = [Heat::All, Heat::Rough, Heat::Over];
 
 impl<'a> Roughly<'a> {
     pub(super) fn begin(
@@ -130,10 +146,12 @@ impl<'a> Roughly<'a> {
             iterations: 0,
             back: 0,
             reached: f64::NEG_INFINITY,
+            waits: false,
         };
         let courses: Vec<Course> = origins.into_iter().map(course).collect();
-        let raced = problem.race.is_none() || courses.len() < RACERS;
-        Roughly { problem, exact, courses, limit, left_behind: vec![], raced }
+        let heat = if problem.race.is_none() || courses.len() < RACERS { Heat::Over } else { Heat::All };
+        let racing = (0..courses.len()).collect();
+        Roughly { problem, exact, courses, limit, left_behind: vec![], racing, heat }
     }
 
     /// How many rough iterations a run may still make.
@@ -144,21 +162,36 @@ impl<'a> Roughly<'a> {
 
     /// How many it may make before it has to wait for the others of a race.
     fn to_go(&self, run: usize) -> usize {
-        let race = self.problem.race.filter(|_| !self.raced);
-        race.map_or(usize::MAX, |race| race.after.max(1).saturating_sub(self.courses[run].iterations))
+        let course = &self.courses[run];
+        match (self.problem.race, self.heat) {
+            _ if course.waits || course.origin.is_none() => 0,
+            (Some(race), Heat::All) => race.after.max(1).saturating_sub(course.iterations),
+            _ => usize::MAX,
+        }
     }
 
-    /// When all runs that are still rough have come as far as the race goes, the best of all go on.
-    fn race(&mut self) {
-        let waits = |run: &usize| self.courses[*run].origin.is_none() || self.to_go(*run) == 0;
-        let all: Vec<usize> = (0..self.courses.len()).collect();
-        let Some(race) = self.problem.race.filter(|_| !self.raced && all.iter().all(waits)) else { return };
-        self.raced = true;
-        let mut order = all;
-        order.sort_by(|&a, &b| self.courses[b].reached.total_cmp(&self.courses[a].reached));
-        let on = ((race.share * order.len() as f64).ceil() as usize).max(2);
-        let behind = order.into_iter().skip(on).filter(|&run| self.courses[run].origin.is_some());
-        self.left_behind = behind.collect();
+    /// When all runs have come as far as a heat goes, the best of them go on.
+    fn race(&mut self) -> Result<()> {
+        let Some(race) = self.problem.race.filter(|_| self.heat != Heat::Over) else { return Ok(()) };
+        // After the first decision comes the second at once where none of those that go on has more to say.
+        while self.heat != Heat::Over && self.racing.iter().all(|&run| self.to_go(run) == 0) {
+            let reached = |run: usize| self.courses[run].reached;
+            self.racing.sort_by(|&a, &b| reached(b).total_cmp(&reached(a)));
+            let on = match self.heat {
+                Heat::All => ((race.share * self.racing.len() as f64).ceil() as usize).max(2),
+                _ => race.finals.max(1),
+            };
+            let behind = self.racing.split_off(on.min(self.racing.len()));
+            self.left_behind.extend(behind);
+            self.heat = if self.heat == Heat::All { Heat::Rough } else { Heat::Over };
+        }
+        if self.heat == Heat::Over {
+            self.racing.sort_unstable();
+            let finals = std::mem::take(&mut self.racing);
+            finals.iter().for_each(|&run| self.courses[run].waits = false);
+            self.settle(&finals)?;
+        }
+        Ok(())
     }
 
     /// Rough iterations of some runs, no more than `most` each.
@@ -197,9 +230,11 @@ impl<'a> Roughly<'a> {
             if last.changed > 0 && last.weight.iter().any(|w| *w <= 0.0) {
                 empty.push((run, last.weight.clone()));
             } else if ends || self.left(run) == 0 {
+                self.courses[run].waits = self.heat != Heat::Over;
                 settled.push(run);
             }
         }
+        settled.retain(|&run| !self.courses[run].waits);
         self.settle(&settled)?;
         for (run, weight) in empty {
             let u = self.centroids(run)?;
@@ -272,6 +307,8 @@ impl<'a> Roughly<'a> {
 
     /// Steps all runs until float32 can say no more, or so often; gives back their labels and the weights of the clusters.
     pub(super) fn into_slots(mut self) -> Result<Box<dyn crate::matrix::Slots + 'a>> {
+        // All of them are wanted.
+        self.heat = Heat::Over;
         let mut active: Vec<usize> = (0..self.courses.len()).collect();
         while !active.is_empty() {
             self.steps(&active, usize::MAX)?;
@@ -296,7 +333,9 @@ impl State for Roughly<'_> {
         let single: Vec<usize> = runs
             .iter()
             .copied()
-            .filter(|&run| self.courses[run].origin.is_some() && self.left(run) == 0)
+            .filter(|&run| {
+                self.courses[run].origin.is_some() && self.left(run) == 0 && !self.courses[run].waits
+            })
             .collect();
         self.settle(&single)?;
         let (rough, exact): (Vec<usize>, Vec<usize>) =
@@ -324,7 +363,7 @@ impl State for Roughly<'_> {
             let progress = self.exact_step(&now.iter().map(|&at| runs[at]).collect::<Vec<_>>())?;
             now.iter().zip(progress).for_each(|(&at, progress)| all[at].push(progress));
         }
-        self.race();
+        self.race()?;
         Ok(all)
     }
 
@@ -336,7 +375,12 @@ impl State for Roughly<'_> {
         let Some(race) = self.problem.race.filter(|_| traces.len() >= RACERS) else {
             return self.exact.share(traces);
         };
-        Some(share::in_race(traces, 1.0 / self.problem.data.shape().points as f64, race, self.raced))
+        Some(share::in_race(
+            traces,
+            1.0 / self.problem.data.shape().points as f64,
+            race,
+            self.heat != Heat::All,
+        ))
     }
 
     fn conclude(&mut self, run: usize) -> Result<Conclusion> {
@@ -355,7 +399,8 @@ impl State for Roughly<'_> {
     fn save(&mut self) -> Result<Saved> {
         let mut saved = Saved::default();
         saved.put("courses", &self.courses);
-        saved.put("raced", &self.raced);
+        saved.put("heat", &HEATS.iter().position(|heat| *heat == self.heat));
+        saved.put("racing", &self.racing);
         let runs = (0..self.courses.len()).map(|run| {
             let mut saved = self.exact.save_run(run)?;
             saved.put_slot(&mut *self.exact.slots, Slot::Adds(run))?;
@@ -377,7 +422,9 @@ impl State for Roughly<'_> {
         };
         let fits = |courses: &Vec<Course>| courses.len() == count && courses.iter().all(sound);
         self.courses = saved.take_if("courses", fits)?;
-        self.raced = saved.take("raced")?;
+        let heat: Option<usize> = saved.take("heat")?;
+        self.heat = heat.and_then(|heat| HEATS.get(heat).copied()).ok_or_else(misfit)?;
+        self.racing = saved.take_if("racing", |racing: &Vec<usize>| racing.iter().all(|&run| run < count))?;
         let all: Vec<Saved> = saved.take_if("runs", |runs: &Vec<Saved>| runs.len() == count)?;
         for (run, mut saved) in all.into_iter().enumerate() {
             saved.take_slot(&mut *self.exact.slots, Slot::Adds(run), shape.points, 1)?;

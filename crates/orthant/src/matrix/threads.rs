@@ -9,6 +9,10 @@ use rayon::prelude::*;
 /// up to 0.1 ms to wake.
 pub(crate) const SMALL: usize = 1 << 20;
 
+/// The same where sparse points add to few columns: one thread does so while it has the point, several in a second go, over the
+/// transposed copy, which takes twice as long in all.
+pub(crate) const SMALL_FEW: usize = 1 << 23;
+
 /// The same for dense points, which are quicker.
 pub(crate) const SMALL_DENSE: usize = 1 << 22;
 

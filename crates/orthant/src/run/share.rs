@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_race_that_is_decided_does_not_make_the_share_jump() {
-        let race = Race { after: 15, share: 0.34 };
+        let race = Race::default();
         let course: Vec<f64> = (0..60).map(|t| 0.8f64.powi(t)).collect();
         let of = |t: usize, decided: bool| {
             let run = |at: usize| match decided && at >= 4 {

@@ -117,9 +117,8 @@ impl Slots for HeldSlots<'_> {
             return None;
         }
         let all = lanes.get_or_init(|| Lanes::of(points.as_points(), engine.scale));
-        // As many side by side as keep all threads busy, in about equal groups.
-        let size = asked.runs.len().div_ceil(rayon::current_num_threads()).clamp(1, LANES);
-        let groups = asked.runs.len().div_ceil(size).max(1);
+        // In about equal groups; threads without one help others.
+        let groups = asked.runs.len().div_ceil(LANES).max(1);
         let mut jobs = vec![];
         for runs in asked.runs.chunks(asked.runs.len().div_ceil(groups).max(1)) {
             let lane = |asked: &'_ RoughRun| {
@@ -131,7 +130,7 @@ impl Slots for HeldSlots<'_> {
             let lanes = runs.iter().zip(held);
             jobs.push(lanes.map(|(asked, (labels, adds))| Lane { asked, labels, adds }).collect::<Vec<_>>());
         }
-        let told = threads::apart(jobs, |mut lanes| {
+        let told = threads::in_order(jobs, |mut lanes| {
             let told = all.iterate(engine, asked.rule, asked.k, &mut lanes);
             (lanes, told)
         });

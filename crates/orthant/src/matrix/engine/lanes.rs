@@ -1,16 +1,17 @@
-//! Rough iterations of up to eight runs side by side, on one thread that waits for nobody: see `matrix/rough.rs`.
+//! Rough iterations of up to eight runs side by side: see `matrix/rough.rs`. Pieces of features and of points go to whichever
+//! thread is free; none of a run's numbers depends on how they were cut.
 
 use std::sync::Mutex;
 
 use super::Engine;
 use crate::matrix::cut::Joining;
-use crate::matrix::kernels::lanes::{LANES, Logarithms, NONE, Nearest, Rows, Sums};
+use crate::matrix::kernels::lanes::{LANES, Logarithms, NONE, Nearest, Rows, Sums, TOGETHER};
 use crate::matrix::kernels::run;
 use crate::matrix::points::Points;
 use crate::matrix::rough::{Origin, RoughRun, RoughTold, Scaling, adds_at_start, tally};
 use crate::matrix::rule::Rough;
 use crate::matrix::seam::Part;
-use crate::matrix::{Mat, Rule};
+use crate::matrix::{Mat, Rule, threads};
 
 /// Scaled copies of the entries, in both orders.
 pub(super) struct Lanes {
@@ -29,9 +30,6 @@ struct Room {
     /// points × lanes.
     label: Vec<u8>,
     factor: Vec<f32>,
-    /// The same of a strip.
-    nearest: Vec<u8>,
-    score: Vec<f32>,
 }
 
 /// A run in a lane: labels, and what points add where the rule keeps that.
@@ -57,12 +55,7 @@ impl Lanes {
         lanes: &mut [Lane],
     ) -> Vec<Vec<RoughTold>> {
         let mut room = self.room.lock().ok().and_then(|mut room| room.pop()).unwrap_or_default();
-        // Lanes that nobody uses cost as much as others.
-        let told = match lanes.len() {
-            0..=2 => Iterating::<2>::new(self, engine, rule, k, lanes, &mut room).iterate(lanes),
-            3..=4 => Iterating::<4>::new(self, engine, rule, k, lanes, &mut room).iterate(lanes),
-            _ => Iterating::<LANES>::new(self, engine, rule, k, lanes, &mut room).iterate(lanes),
-        };
+        let told = Iterating::new(self, engine, rule, k, lanes, &mut room).iterate(lanes);
         if let Ok(mut kept) = self.room.lock() {
             kept.push(room);
         }
@@ -70,7 +63,12 @@ impl Lanes {
     }
 }
 
-struct Iterating<'a, const N: usize> {
+/// Features, a multiple of those whose squares are summed together, that a thread sums at a time.
+const FEATURES: usize = 16 * TOGETHER;
+/// Strips that a thread assigns at a time.
+const STRIPS: usize = 4;
+
+struct Iterating<'a> {
     all: &'a Lanes,
     engine: &'a Engine,
     rule: Rule,
@@ -86,10 +84,10 @@ struct Iterating<'a, const N: usize> {
     /// Weights of the clusters, of lanes that go on from labels.
     weight: Vec<Vec<f64>>,
     /// Lanes that had no labels before.
-    fresh: [bool; N],
+    fresh: [bool; LANES],
 }
 
-impl<'a, const N: usize> Iterating<'a, N> {
+impl<'a> Iterating<'a> {
     fn new(
         all: &'a Lanes,
         engine: &'a Engine,
@@ -99,26 +97,24 @@ impl<'a, const N: usize> Iterating<'a, N> {
         room: &'a mut Room,
     ) -> Self {
         let points = engine.shape.points;
-        room.u.resize(engine.shape.features * k * N, 0.0);
+        room.u.resize(engine.shape.features * k * LANES, 0.0);
         room.label.clear();
-        room.label.resize(points * N, NONE);
-        room.factor.resize(points * N, 0.0);
-        room.nearest.resize(engine.cut.strip * N, 0);
-        room.score.resize(engine.cut.strip * N, 0.0);
+        room.label.resize(points * LANES, NONE);
+        room.factor.resize(points * LANES, 0.0);
         let weight = |p: usize| engine.weights.as_ref().map_or(1.0, |w| w[p]);
         let adds: Vec<f64> = (0..points).map(|p| rule.adds(weight(p), engine.norms2[p])).collect();
         let shift = if rule.rough() == Rough::Distributions { all.totals.clone() } else { vec![1.0; points] };
-        let mut fresh = [true; N];
+        let mut fresh = [true; LANES];
         for (l, lane) in lanes.iter().enumerate() {
             fresh[l] = lane.labels.is_none();
             if let Some(labels) = &lane.labels {
                 for (p, &label) in labels.iter().enumerate() {
-                    room.label[p * N + l] = u8::try_from(label).unwrap_or(NONE);
-                    room.factor[p * N + l] = lane.adds.as_ref().map_or(adds[p], |adds| adds[p]) as f32;
+                    room.label[p * LANES + l] = u8::try_from(label).unwrap_or(NONE);
+                    room.factor[p * LANES + l] = lane.adds.as_ref().map_or(adds[p], |adds| adds[p]) as f32;
                 }
             }
         }
-        let (inverse, offset) = (vec![0.0; k * N], vec![0.0; k * N]);
+        let (inverse, offset) = (vec![0.0; k * LANES], vec![0.0; k * LANES]);
         let weight = vec![vec![1.0; k]; lanes.len()];
         Iterating { all, engine, rule, k, room, adds, shift, inverse, offset, weight, fresh }
     }
@@ -144,7 +140,7 @@ impl<'a, const N: usize> Iterating<'a, N> {
             if first {
                 self.forget_starts(lanes);
             }
-            for (l, new) in self.assign(lanes.len()).into_iter().enumerate() {
+            for (l, new) in self.assign().into_iter().enumerate() {
                 if active.contains(&l) {
                     self.weight[l].clone_from(&new.weight);
                     told[l].push(new);
@@ -157,7 +153,7 @@ impl<'a, const N: usize> Iterating<'a, N> {
                 }
                 !ended
             });
-            (first, self.fresh) = (false, [false; N]);
+            (first, self.fresh) = (false, [false; LANES]);
         }
         told
     }
@@ -165,8 +161,8 @@ impl<'a, const N: usize> Iterating<'a, N> {
     /// Points that start the clusters of a lane: each is alone in its own.
     fn start(&mut self, l: usize, points: &[usize]) {
         for (i, &p) in points.iter().enumerate() {
-            self.room.label[p * N + l] = i as u8;
-            self.room.factor[p * N + l] = adds_at_start(self.rule, self.all.totals[p]);
+            self.room.label[p * LANES + l] = i as u8;
+            self.room.factor[p * LANES + l] = adds_at_start(self.rule, self.all.totals[p]);
         }
     }
 
@@ -174,7 +170,7 @@ impl<'a, const N: usize> Iterating<'a, N> {
     fn forget_starts(&mut self, lanes: &[Lane]) {
         for (l, lane) in lanes.iter().enumerate() {
             if let Origin::Points(points) = &lane.asked.origin {
-                points.iter().for_each(|&p| self.room.label[p * N + l] = NONE);
+                points.iter().for_each(|&p| self.room.label[p * LANES + l] = NONE);
             }
         }
     }
@@ -184,49 +180,54 @@ impl<'a, const N: usize> Iterating<'a, N> {
         if !wanted {
             return;
         }
-        let (k, Room { u, label, factor, .. }) = (self.k, &mut *self.room);
+        let (k, lanes, width) = (self.k, self.weight.len(), self.k * LANES);
+        let Room { u, label, factor } = &mut *self.room;
+        let (label, factor) = (&label[..], &factor[..]);
+        let block = self.engine.cut.strip * self.engine.cut.block;
         let distributions = self.rule.rough() == Rough::Distributions;
-        let mut tallies = vec![0.0; k * N];
-        run(Sums::<N> {
-            turned: &self.all.turned,
-            k,
-            block: self.engine.cut.strip * self.engine.cut.block,
-            label,
-            factor,
-            u,
-            squares: !distributions,
-            tally: &mut tallies,
+        let (turned, squares) = (&self.all.turned, !distributions);
+        let pieces: Vec<_> = u.chunks_mut(FEATURES * width).enumerate().collect();
+        let told = threads::in_order(pieces, |(at, u)| {
+            let mut tally = vec![0.0; u.len().div_ceil(TOGETHER * width) * width];
+            let (from, own) = (at * FEATURES, &mut tally[..]);
+            run(Sums { turned, k, block, lanes, label, factor, from, u, squares, tally: own });
+            tally
         });
-        let mut used = [0; N];
+        // One after the other, wherever the pieces were made.
+        let mut tallies = vec![0.0; width];
+        for tally in told.iter().flat_map(|told| told.chunks_exact(width)) {
+            tallies.iter_mut().zip(tally).for_each(|(sum, tally)| *sum += tally);
+        }
+        let mut used = [0; LANES];
         if distributions {
-            for row in u.chunks_exact(k * N) {
+            for row in u.chunks_exact(k * LANES) {
                 for (l, used) in used.iter_mut().enumerate() {
-                    *used += usize::from(row.iter().skip(l).step_by(N).any(|x| *x > 0.0));
+                    *used += usize::from(row.iter().skip(l).step_by(LANES).any(|x| *x > 0.0));
                 }
             }
         }
-        let mut added = [1.0; N];
+        let mut added = [1.0; LANES];
         for l in 0..self.weight.len() {
-            let own: Vec<f64> = (0..k).map(|i| tallies[i * N + l]).collect();
+            let own: Vec<f64> = (0..k).map(|i| tallies[i * LANES + l]).collect();
             let scaling = Scaling::of_sums(self.rule, &own, &self.weight[l], used[l]);
             added[l] = scaling.added;
             self.scale(l, scaling);
         }
         if distributions {
-            run(Logarithms::<N> { x: &mut self.room.u, added });
+            run(Logarithms { x: &mut self.room.u, added });
         }
     }
 
     fn scale(&mut self, l: usize, scaling: Scaling) {
         for i in 0..self.k {
-            self.inverse[i * N + l] = scaling.inverse[i];
-            self.offset[i * N + l] = scaling.offset[i];
+            self.inverse[i * LANES + l] = scaling.inverse[i];
+            self.offset[i * LANES + l] = scaling.offset[i];
         }
     }
 
     /// Given centroids into a lane.
     fn place(&mut self, l: usize, u: &Mat) {
-        for (to, x) in self.room.u.iter_mut().skip(l).step_by(N).zip(&u.data) {
+        for (to, x) in self.room.u.iter_mut().skip(l).step_by(LANES).zip(&u.data) {
             *to = *x as f32;
         }
         let squares = tally(u, true);
@@ -234,63 +235,108 @@ impl<'a, const N: usize> Iterating<'a, N> {
     }
 
     /// Every point to its nearest cluster.
-    fn assign(&mut self, lanes: usize) -> Vec<RoughTold> {
-        let (engine, k) = (self.engine, self.k);
-        let mut joining = Joining::new(engine.cut.strips());
-        let mut join = |left: &mut Vec<RoughTold>, right: Vec<RoughTold>| {
-            left.iter_mut().zip(right).for_each(|(a, b)| a.merge(b));
+    fn assign(&mut self) -> Vec<RoughTold> {
+        let cut = self.engine.cut;
+        let Room { u, label, factor } = &mut *self.room;
+        let assigning = Assigning {
+            all: self.all,
+            engine: self.engine,
+            rule: self.rule,
+            k: self.k,
+            u,
+            inverse: &self.inverse,
+            offset: &self.offset,
+            adds: &self.adds,
+            shift: &self.shift,
+            lanes: self.weight.len(),
+            fresh: &self.fresh,
         };
-        for strip in 0..engine.cut.strips() {
-            let rows = engine.cut.points_of(&(strip..strip + 1));
-            let count = rows.len() * N;
-            let Room { u, nearest, score, .. } = &mut *self.room;
-            run(Nearest::<N> {
-                rows: &self.all.rows,
-                from: rows.start,
-                k,
-                u,
-                inverse: &self.inverse,
-                offset: &self.offset,
-                shift: &self.shift[rows.clone()],
-                label: &mut nearest[..count],
-                score: &mut score[..count],
-            });
-            joining.push(strip..strip + 1, self.settle(rows, lanes), &mut join);
+        let strip = cut.strip * LANES;
+        let pieces = label.chunks_mut(STRIPS * strip).zip(factor.chunks_mut(STRIPS * strip)).enumerate();
+        let told = threads::in_order(pieces.collect(), |(at, (label, factor))| {
+            let mut joining = Joining::new(cut.strips());
+            let strips = label.chunks_mut(strip).zip(factor.chunks_mut(strip));
+            for (number, (label, factor)) in (at * STRIPS..).zip(strips) {
+                let told = assigning.strip(number * cut.strip, label, factor);
+                joining.push(number..number + 1, told, &mut join);
+            }
+            joining.into_nodes()
+        });
+        let mut joining = Joining::new(cut.strips());
+        for (strips, told) in told.into_iter().flatten() {
+            joining.push(strips, told, &mut join);
         }
         joining.end(&mut join).unwrap_or_default()
-    }
-
-    /// Labels of a strip and what its points add from now on.
-    fn settle(&mut self, rows: std::ops::Range<usize>, lanes: usize) -> Vec<RoughTold> {
-        let (k, rule) = (self.k, self.rule);
-        let Room { label, factor, nearest, score, .. } = &mut *self.room;
-        let mut told = vec![RoughTold { weight: vec![0.0; k], value: 0.0, changed: 0 }; lanes];
-        let weights = self.engine.weights.as_deref();
-        for (at, p) in rows.enumerate() {
-            let none = self.engine.norms2[p] == 0.0 && !rule.distance;
-            let (w, adds) = (weights.map_or(1.0, |w| w[p]), self.adds[p]);
-            for (l, told) in told.iter_mut().enumerate() {
-                let (place, own) = (p * N + l, at * N + l);
-                let new = if none { NONE } else { nearest[own] };
-                told.changed += usize::from(self.fresh[l] || label[place] != new);
-                label[place] = new;
-                factor[place] = 0.0;
-                if !none {
-                    factor[place] = rule.rough_adds(adds as f32, score[own]);
-                    told.weight[usize::from(new)] += w;
-                    told.value += rule.rough_value(adds, f64::from(score[own]));
-                }
-            }
-        }
-        told
     }
 
     /// What a lane has reached.
     fn take_out(&self, l: usize, lane: &mut Lane) {
         let of_label = |&label: &u8| if label == NONE { -1 } else { i32::from(label) };
-        lane.labels = Some(self.room.label.iter().skip(l).step_by(N).map(of_label).collect());
+        lane.labels = Some(self.room.label.iter().skip(l).step_by(LANES).map(of_label).collect());
         if self.rule.onmf {
-            lane.adds = Some(self.room.factor.iter().skip(l).step_by(N).map(|&x| f64::from(x)).collect());
+            lane.adds = Some(self.room.factor.iter().skip(l).step_by(LANES).map(|&x| f64::from(x)).collect());
         }
+    }
+}
+
+/// Joins what neighbouring strips tell of all lanes.
+fn join(left: &mut Vec<RoughTold>, right: Vec<RoughTold>) {
+    left.iter_mut().zip(right).for_each(|(a, b)| a.merge(b));
+}
+
+/// What all strips share when their points are assigned.
+struct Assigning<'a> {
+    all: &'a Lanes,
+    engine: &'a Engine,
+    rule: Rule,
+    k: usize,
+    /// features × k × lanes.
+    u: &'a [f32],
+    inverse: &'a [f32],
+    offset: &'a [f32],
+    adds: &'a [f64],
+    shift: &'a [f32],
+    /// How many are used.
+    lanes: usize,
+    fresh: &'a [bool; LANES],
+}
+
+impl Assigning<'_> {
+    /// Labels of a strip's points from `from` on, and what they add from now on.
+    fn strip(&self, from: usize, label: &mut [u8], factor: &mut [f32]) -> Vec<RoughTold> {
+        let (k, rule, u) = (self.k, self.rule, self.u);
+        let count = label.len() / LANES;
+        let (mut nearest, mut score) = (vec![0; label.len()], vec![0.0; label.len()]);
+        run(Nearest {
+            rows: &self.all.rows,
+            from,
+            k,
+            u,
+            inverse: self.inverse,
+            offset: self.offset,
+            shift: &self.shift[from..from + count],
+            label: &mut nearest,
+            score: &mut score,
+        });
+        let mut told = vec![RoughTold { weight: vec![0.0; k], value: 0.0, changed: 0 }; self.lanes];
+        let weights = self.engine.weights.as_deref();
+        for at in 0..count {
+            let p = from + at;
+            let none = self.engine.norms2[p] == 0.0 && !rule.distance;
+            let (w, adds) = (weights.map_or(1.0, |w| w[p]), self.adds[p]);
+            for (l, told) in told.iter_mut().enumerate() {
+                let place = at * LANES + l;
+                let new = if none { NONE } else { nearest[place] };
+                told.changed += usize::from(self.fresh[l] || label[place] != new);
+                label[place] = new;
+                factor[place] = 0.0;
+                if !none {
+                    factor[place] = rule.rough_adds(adds as f32, score[place]);
+                    told.weight[usize::from(new)] += w;
+                    told.value += rule.rough_value(adds, f64::from(score[place]));
+                }
+            }
+        }
+        told
     }
 }

@@ -100,8 +100,12 @@ impl Engine {
         piece: &'a (dyn Fn(usize) -> Result<Piece<'a>> + Sync),
     ) -> Result<Told> {
         let pass = ready.pass;
-        let small =
-            if self.shape.sparse || !pass.reads_points() { threads::SMALL } else { threads::SMALL_DENSE };
+        let small = match pass.adds() {
+            _ if !pass.reads_points() => threads::SMALL,
+            _ if !self.shape.sparse => threads::SMALL_DENSE,
+            Adds::Few { .. } => threads::SMALL_FEW,
+            _ => threads::SMALL,
+        };
         let parallel = !threads::alone() && pass.cost(&self.shape) >= small;
         let sweep = Sweep { engine: self, pass, adds: pass.adds(), ready, parallel, piece };
         if strips.is_empty() {

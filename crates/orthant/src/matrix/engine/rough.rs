@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::matrix::Mat;
-use crate::matrix::kernels::lanes::{LANES, NONE, Nearest, Rows, Sums};
+use crate::matrix::kernels::lanes::{LANES, NONE, Nearest, Rows, Sums, TOGETHER};
 use crate::matrix::kernels::run;
 
 /// The columns of all runs of a pass, as kernels read them.
@@ -34,23 +34,12 @@ fn groups(runs: usize) -> impl Iterator<Item = Range<usize>> {
     (0..runs).step_by(LANES).map(move |from| from..(from + LANES).min(runs))
 }
 
-/// Calls a function with lanes enough for so many runs: those that nobody uses cost as much as others.
-macro_rules! with_lanes {
-    ($runs:expr, $function:ident($($argument:expr),*)) => {
-        match $runs {
-            0..=2 => $function::<2>($($argument),*),
-            3..=4 => $function::<4>($($argument),*),
-            _ => $function::<LANES>($($argument),*),
-        }
-    };
-}
-
 impl SideBySide {
     /// Of matrices of features × k, one for each run.
     pub(super) fn new(scored: &[Mat]) -> Self {
         let group = |runs: Range<usize>| {
             let given = &scored[runs.clone()];
-            Group { u: with_lanes!(runs.len(), in_lanes(given)), runs }
+            Group { u: in_lanes(given), runs }
         };
         SideBySide { groups: groups(scored.len()).map(group).collect(), runs: scored.len() }
     }
@@ -59,36 +48,30 @@ impl SideBySide {
     pub(super) fn nearest(&self, rows: &Rows, scaled: &Scaled) -> (Vec<u8>, Vec<f32>) {
         let mut found = (vec![NONE; rows.len() * self.runs], vec![0.0; rows.len() * self.runs]);
         for group in &self.groups {
-            with_lanes!(group.runs.len(), nearest(group, self.runs, rows, scaled, &mut found));
+            nearest(group, self.runs, rows, scaled, &mut found);
         }
         found
     }
 }
 
-fn in_lanes<const N: usize>(given: &[Mat]) -> Vec<f32> {
-    let mut u = vec![0.0; given[0].data.len() * N];
+fn in_lanes(given: &[Mat]) -> Vec<f32> {
+    let mut u = vec![0.0; given[0].data.len() * LANES];
     for (l, given) in given.iter().enumerate() {
-        u.iter_mut().skip(l).step_by(N).zip(&given.data).for_each(|(to, x)| *to = *x as f32);
+        u.iter_mut().skip(l).step_by(LANES).zip(&given.data).for_each(|(to, x)| *to = *x as f32);
     }
     u
 }
 
-fn nearest<const N: usize>(
-    group: &Group,
-    runs: usize,
-    rows: &Rows,
-    scaled: &Scaled,
-    found: &mut (Vec<u8>, Vec<f32>),
-) {
+fn nearest(group: &Group, runs: usize, rows: &Rows, scaled: &Scaled, found: &mut (Vec<u8>, Vec<f32>)) {
     let Scaled { k, inverse, offset, shift } = *scaled;
-    let (mut inverses, mut offsets) = (vec![0.0; k * N], vec![0.0; k * N]);
+    let (mut inverses, mut offsets) = (vec![0.0; k * LANES], vec![0.0; k * LANES]);
     for (l, run) in group.runs.clone().enumerate() {
         for i in 0..k {
-            (inverses[i * N + l], offsets[i * N + l]) = (inverse[run * k + i], offset[run * k + i]);
+            (inverses[i * LANES + l], offsets[i * LANES + l]) = (inverse[run * k + i], offset[run * k + i]);
         }
     }
-    let (mut label, mut score) = (vec![0; rows.len() * N], vec![0.0; rows.len() * N]);
-    run(Nearest::<N> {
+    let (mut label, mut score) = (vec![0; rows.len() * LANES], vec![0.0; rows.len() * LANES]);
+    run(Nearest {
         rows,
         from: 0,
         k,
@@ -101,7 +84,7 @@ fn nearest<const N: usize>(
     });
     for p in 0..rows.len() {
         for (l, run) in group.runs.clone().enumerate() {
-            (found.0[p * runs + run], found.1[p * runs + run]) = (label[p * N + l], score[p * N + l]);
+            (found.0[p * runs + run], found.1[p * runs + run]) = (label[p * LANES + l], score[p * LANES + l]);
         }
     }
 }
@@ -110,12 +93,12 @@ fn nearest<const N: usize>(
 pub(super) fn sums(turned: &Rows, k: usize, runs: usize, label: &[u8], factor: &[f32]) -> Vec<f64> {
     let mut all = crate::matrix::room::zeros(turned.len() * runs * k);
     for group in groups(runs) {
-        with_lanes!(group.len(), sums_of_group(turned, k, (runs, group.clone()), label, factor, &mut all));
+        sums_of_group(turned, k, (runs, group), label, factor, &mut all);
     }
     all
 }
 
-fn sums_of_group<const N: usize>(
+fn sums_of_group(
     turned: &Rows,
     k: usize,
     (runs, group): (usize, Range<usize>),
@@ -124,27 +107,29 @@ fn sums_of_group<const N: usize>(
     all: &mut [f64],
 ) {
     let points = label.len() / runs;
-    let (mut labels, mut factors) = (vec![NONE; points * N], vec![0.0; points * N]);
+    let (mut labels, mut factors) = (vec![NONE; points * LANES], vec![0.0; points * LANES]);
     for p in 0..points {
         for (l, run) in group.clone().enumerate() {
-            (labels[p * N + l], factors[p * N + l]) = (label[p * runs + run], factor[p * runs + run]);
+            (labels[p * LANES + l], factors[p * LANES + l]) = (label[p * runs + run], factor[p * runs + run]);
         }
     }
-    let mut u = vec![0.0; turned.len() * k * N];
-    run(Sums::<N> {
+    let mut u = vec![0.0; turned.len() * k * LANES];
+    run(Sums {
         turned,
         k,
         // All of one.
         block: points.max(1),
+        lanes: group.len(),
         label: &labels,
         factor: &factors,
+        from: 0,
         u: &mut u,
         squares: false,
-        tally: &mut vec![0.0; k * N],
+        tally: &mut vec![0.0; turned.len().div_ceil(TOGETHER) * k * LANES],
     });
-    for (from, to) in u.chunks_exact(k * N).zip(all.chunks_exact_mut(runs * k)) {
+    for (from, to) in u.chunks_exact(k * LANES).zip(all.chunks_exact_mut(runs * k)) {
         for (l, run) in group.clone().enumerate() {
-            (0..k).for_each(|i| to[run * k + i] = f64::from(from[i * N + l]));
+            (0..k).for_each(|i| to[run * k + i] = f64::from(from[i * LANES + l]));
         }
     }
 }

@@ -8,7 +8,7 @@
 use super::vectors::{add_where, keep_larger, widen};
 use super::{Kernel, add_times, holds, load, put};
 
-/// Runs side by side, at most: kernels are there for N of them.
+/// Runs side by side, at most. (Kernels for 2 and 4 of them took as long as these: what is fetched is the same.)
 pub(crate) const LANES: usize = 8;
 
 /// The label of a point without a cluster.
@@ -98,22 +98,22 @@ fn share(left: usize) -> usize {
 macro_rules! with_clusters {
     ($q:expr, $function:ident::<$fma:tt>($($argument:expr),*)) => {
         match $q {
-            1 => $function::<$fma, N, 1>($($argument),*),
-            2 => $function::<$fma, N, 2>($($argument),*),
-            3 => $function::<$fma, N, 3>($($argument),*),
-            4 => $function::<$fma, N, 4>($($argument),*),
-            5 => $function::<$fma, N, 5>($($argument),*),
-            6 => $function::<$fma, N, 6>($($argument),*),
-            7 => $function::<$fma, N, 7>($($argument),*),
-            8 => $function::<$fma, N, 8>($($argument),*),
-            9 => $function::<$fma, N, 9>($($argument),*),
-            _ => $function::<$fma, N, 10>($($argument),*),
+            1 => $function::<$fma, 1>($($argument),*),
+            2 => $function::<$fma, 2>($($argument),*),
+            3 => $function::<$fma, 3>($($argument),*),
+            4 => $function::<$fma, 4>($($argument),*),
+            5 => $function::<$fma, 5>($($argument),*),
+            6 => $function::<$fma, 6>($($argument),*),
+            7 => $function::<$fma, 7>($($argument),*),
+            8 => $function::<$fma, 8>($($argument),*),
+            9 => $function::<$fma, 9>($($argument),*),
+            _ => $function::<$fma, 10>($($argument),*),
         }
     };
 }
 
 /// For each point and lane the cluster with the largest `mᵀu·inverse − shift·offset`, the first of equals, and that score.
-pub(crate) struct Nearest<'a, const N: usize> {
+pub(crate) struct Nearest<'a> {
     pub rows: &'a Rows,
     pub from: usize,
     pub k: usize,
@@ -130,65 +130,69 @@ pub(crate) struct Nearest<'a, const N: usize> {
 }
 
 /// Where products are compared: what is largest so far, and whose it is.
-struct Best<const N: usize> {
-    score: [f32; N],
-    label: [i32; N],
+struct Best {
+    score: [f32; LANES],
+    label: [i32; LANES],
 }
 
 /// Scores of the point with these entries with Q clusters from `first` on.
 ///
 /// # Safety
-/// `u` holds a row of k·N numbers for every column of `rows`, `inverse` and `offset` one; `first + Q <= k`.
+/// `u` holds a row of k·LANES numbers for every column of `rows`, `inverse` and `offset` one; `first + Q <= k`.
 #[inline(always)]
-unsafe fn compare<const FMA: bool, const N: usize, const Q: usize>(
-    nearest: &Nearest<N>,
+unsafe fn compare<const FMA: bool, const Q: usize>(
+    nearest: &Nearest,
     row: usize,
     first: usize,
     shift: f32,
-    best: &mut Best<N>,
+    best: &mut Best,
 ) {
     let Nearest { rows, k, u, inverse, offset, .. } = nearest;
-    let width = k * N;
+    let width = k * LANES;
     let (begin, end) = (rows.offsets[row], rows.offsets[row + 1]);
     let last = rows.at.len().saturating_sub(1);
-    let mut sums = [[0.0f32; N]; Q];
+    let mut sums = [[0.0f32; LANES]; Q];
     for entry in begin..end {
         // SAFETY: `entry` and `last` are entries, and the rest is as promised.
         unsafe {
             let [ahead]: [u32; 1] = load(&rows.at, (entry + AHEAD).min(last));
-            ask(u, ahead as usize * width + first * N, Q * N);
+            ask(u, ahead as usize * width + first * LANES, Q * LANES);
             let ([at], [x]): ([u32; 1], [f32; 1]) = (load(&rows.at, entry), load(&rows.x, entry));
             for q in 0..Q {
-                add_times::<f32, N, FMA>(&mut sums[q], x, load(u, at as usize * width + (first + q) * N));
+                add_times::<f32, LANES, FMA>(
+                    &mut sums[q],
+                    x,
+                    load(u, at as usize * width + (first + q) * LANES),
+                );
             }
         }
     }
     for q in 0..Q {
         // SAFETY: as promised.
-        let (inverse, offset): ([f32; N], [f32; N]) =
-            unsafe { (load(inverse, (first + q) * N), load(offset, (first + q) * N)) };
-        let mut score = [0.0; N];
-        for l in 0..N {
+        let (inverse, offset): ([f32; LANES], [f32; LANES]) =
+            unsafe { (load(inverse, (first + q) * LANES), load(offset, (first + q) * LANES)) };
+        let mut score = [0.0; LANES];
+        for l in 0..LANES {
             score[l] = sums[q][l] * inverse[l] - shift * offset[l];
         }
-        keep_larger::<N, FMA>(&mut best.score, &mut best.label, score, (first + q) as i32);
+        keep_larger::<FMA>(&mut best.score, &mut best.label, score, (first + q) as i32);
     }
 }
 
-impl<const N: usize> Kernel for Nearest<'_, N> {
+impl Kernel for Nearest<'_> {
     type T = f32;
     type Out = ();
 
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(mut self) {
         let (label, score) = (std::mem::take(&mut self.label), std::mem::take(&mut self.score));
-        let (k, rows, count) = (self.k, self.rows, label.len() / N);
-        assert!(holds(self.u.len(), rows.columns, k * N) && self.from + count <= rows.len());
-        assert!(holds(self.inverse.len(), k, N) && holds(self.offset.len(), k, N));
-        assert!(score.len() >= count * N && self.shift.len() >= count && k < NONE as usize);
+        let (k, rows, count) = (self.k, self.rows, label.len() / LANES);
+        assert!(holds(self.u.len(), rows.columns, k * LANES) && self.from + count <= rows.len());
+        assert!(holds(self.inverse.len(), k, LANES) && holds(self.offset.len(), k, LANES));
+        assert!(score.len() >= count * LANES && self.shift.len() >= count && k < NONE as usize);
         for p in 0..count {
             let row = self.from + p;
-            let mut best = Best { score: [f32::NEG_INFINITY; N], label: [0; N] };
+            let mut best = Best { score: [f32::NEG_INFINITY; LANES], label: [0; LANES] };
             let mut first = 0;
             while first < k {
                 let q = share(k - first);
@@ -198,9 +202,9 @@ impl<const N: usize> Kernel for Nearest<'_, N> {
                 }
                 first += q;
             }
-            for l in 0..N {
-                label[p * N + l] = best.label[l] as u8;
-                score[p * N + l] = best.score[l];
+            for l in 0..LANES {
+                label[p * LANES + l] = best.label[l] as u8;
+                score[p * LANES + l] = best.score[l];
             }
         }
     }
@@ -208,20 +212,24 @@ impl<const N: usize> Kernel for Nearest<'_, N> {
 
 /// `u[f, c] = Σ factor_j·x_j` over the points j with label c, for every lane: feature by feature over the transposed copy,
 /// so that what is added to stays in the nearest cache. Blocks of points are summed by themselves and joined as [`crate::matrix::Cut`] says.
-pub(crate) struct Sums<'a, const N: usize> {
+pub(crate) struct Sums<'a> {
     /// Features, each with its points.
     pub turned: &'a Rows,
     pub k: usize,
     /// Points of a block.
     pub block: usize,
+    /// How many lanes are used.
+    pub lanes: usize,
     /// points × lanes.
     pub label: &'a [u8],
     pub factor: &'a [f32],
-    /// features × k × lanes.
+    /// The first of the features that are summed, a multiple of [`TOGETHER`].
+    pub from: usize,
+    /// Of those, features × k × lanes.
     pub u: &'a mut [f32],
     /// Whether `tally` is to be `Σ u²` over the features, or `Σ u`.
     pub squares: bool,
-    /// k × lanes.
+    /// k × lanes for every [`TOGETHER`] of them.
     pub tally: &'a mut [f64],
 }
 
@@ -234,15 +242,15 @@ const COMPARED: usize = 16;
 /// Adds some entries of a feature to the sums of their labels, which are zero before.
 ///
 /// # Safety
-/// `label` and `factor` hold N numbers for every column of `turned`; `entries` are some of its.
+/// `label` and `factor` hold LANES numbers for every column of `turned`; `entries` are some of its.
 #[inline(always)]
-unsafe fn add_entries<const FMA: bool, const N: usize>(
-    of: &Sums<N>,
+unsafe fn add_entries<const FMA: bool>(
+    of: &Sums,
     entries: std::ops::Range<usize>,
     sums: &mut [f32; LABELS * LANES],
 ) {
     // Vectors are named for this many lanes; elsewhere the compiler would take the comparisons apart.
-    if !(FMA && N == 8 && cfg!(target_arch = "x86_64")) || of.k > COMPARED {
+    if !(FMA && cfg!(target_arch = "x86_64")) || of.k > COMPARED {
         // SAFETY: as promised.
         return unsafe { add_by_row(of, entries, sums) };
     }
@@ -260,23 +268,23 @@ unsafe fn add_entries<const FMA: bool, const N: usize>(
 /// # Safety
 /// As for [`add_entries`].
 #[inline(always)]
-unsafe fn add_compared<const FMA: bool, const N: usize, const Q: usize>(
-    of: &Sums<N>,
+unsafe fn add_compared<const FMA: bool, const Q: usize>(
+    of: &Sums,
     entries: std::ops::Range<usize>,
     first: usize,
     sums: &mut [f32; LABELS * LANES],
 ) {
-    let mut own = [[0.0f32; N]; Q];
+    let mut own = [[0.0f32; LANES]; Q];
     for entry in entries {
         // SAFETY: as promised.
-        let (label, x) = unsafe { added::<FMA, N>(of, entry) };
-        let label = widen::<N, FMA>(label);
+        let (label, x) = unsafe { added::<FMA>(of, entry) };
+        let label = widen::<FMA>(label);
         for q in 0..Q {
-            add_where::<N, FMA>(&mut own[q], label, (first + q) as i32, x);
+            add_where::<FMA>(&mut own[q], label, (first + q) as i32, x);
         }
     }
     for q in 0..Q {
-        sums[(first + q) * N..][..N].copy_from_slice(&own[q]);
+        sums[(first + q) * LANES..][..LANES].copy_from_slice(&own[q]);
     }
 }
 
@@ -285,19 +293,20 @@ unsafe fn add_compared<const FMA: bool, const N: usize, const Q: usize>(
 /// # Safety
 /// As for [`add_entries`].
 #[inline(always)]
-unsafe fn add_by_row<const N: usize>(
-    of: &Sums<N>,
-    entries: std::ops::Range<usize>,
-    sums: &mut [f32; LABELS * LANES],
-) {
+unsafe fn add_by_row(of: &Sums, entries: std::ops::Range<usize>, sums: &mut [f32; LABELS * LANES]) {
     for entry in entries {
         // SAFETY: as promised; a label is a byte, and there is a row for each.
         unsafe {
-            let (label, x) = added::<false, N>(of, entry);
-            for l in 0..N {
-                let place = usize::from(label[l]) * N + l;
+            let (label, x) = added::<false>(of, entry);
+            let mut add = |l: usize| {
+                let place = usize::from(label[l]) * LANES + l;
                 let [sum]: [f32; 1] = load(sums, place);
                 put(sums, place, [sum + x[l]]);
+            };
+            // Of as many as there are the compiler makes no loop.
+            match of.lanes {
+                LANES => (0..LANES).for_each(&mut add),
+                few => (0..few).for_each(&mut add),
             }
         }
     }
@@ -308,19 +317,19 @@ unsafe fn add_by_row<const N: usize>(
 /// # Safety
 /// As for [`add_entries`]; `entry` is one.
 #[inline(always)]
-unsafe fn added<const FMA: bool, const N: usize>(of: &Sums<N>, entry: usize) -> ([u8; N], [f32; N]) {
+unsafe fn added<const FMA: bool>(of: &Sums, entry: usize) -> ([u8; LANES], [f32; LANES]) {
     let Sums { turned, label, factor, .. } = of;
     let last = turned.at.len().saturating_sub(1);
     // SAFETY: as promised; `last` is an entry too.
     unsafe {
         let [ahead]: [u32; 1] = load(&turned.at, (entry + AHEAD).min(last));
-        ask(factor, ahead as usize * N, N);
-        ask(label, ahead as usize * N, N);
+        ask(factor, ahead as usize * LANES, LANES);
+        ask(label, ahead as usize * LANES, LANES);
         let ([at], [x]): ([u32; 1], [f32; 1]) = (load(&turned.at, entry), load(&turned.x, entry));
         // Fused with zero, a product is rounded as it would be alone.
-        let mut product = [0.0; N];
-        add_times::<f32, N, FMA>(&mut product, x, load(factor, at as usize * N));
-        (load(label, at as usize * N), product)
+        let mut product = [0.0; LANES];
+        add_times::<f32, LANES, FMA>(&mut product, x, load(factor, at as usize * LANES));
+        (load(label, at as usize * LANES), product)
     }
 }
 
@@ -329,13 +338,13 @@ unsafe fn added<const FMA: bool, const N: usize>(of: &Sums<N>, entry: usize) -> 
 /// # Safety
 /// As for [`add_entries`].
 #[inline(always)]
-unsafe fn join_blocks<const FMA: bool, const N: usize>(
-    sums: &Sums<N>,
+unsafe fn join_blocks<const FMA: bool>(
+    sums: &Sums,
     entries: std::ops::Range<usize>,
     own: &mut [f32; LABELS * LANES],
 ) {
     let Sums { turned, block, k, .. } = sums;
-    let width = k * N;
+    let width = k * LANES;
     // Sums that wait for what comes after them, each with one of its blocks.
     let mut waiting: Vec<(usize, Vec<f64>)> = vec![];
     let mut begin = entries.start;
@@ -345,7 +354,7 @@ unsafe fn join_blocks<const FMA: bool, const N: usize>(
         let next = begin + rest.partition_point(|&point| (point as usize) < (at + 1) * block);
         own[..width].fill(0.0);
         // SAFETY: as promised.
-        unsafe { add_entries::<FMA, N>(sums, begin..next, own) };
+        unsafe { add_entries::<FMA>(sums, begin..next, own) };
         // Those that meet before they meet this one.
         while let [.., (a, _), (b, _)] = waiting[..]
             && (a ^ b).checked_ilog2() < (b ^ at).checked_ilog2()
@@ -370,37 +379,40 @@ fn join(waiting: &mut Vec<(usize, Vec<f64>)>) {
     }
 }
 
-impl<const N: usize> Kernel for Sums<'_, N> {
+impl Kernel for Sums<'_> {
     type T = f32;
     type Out = ();
 
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
-        let (k, features, width) = (self.k, self.turned.len(), self.k * N);
-        assert!(holds(self.label.len(), self.turned.columns, N) && self.block > 0);
-        assert!(holds(self.factor.len(), self.turned.columns, N));
-        assert!(holds(self.u.len(), features, width) && self.tally.len() == width && k < LABELS);
+        let (k, width) = (self.k, self.k * LANES);
+        let features = self.from..self.from + self.u.len() / width;
+        assert!(holds(self.label.len(), self.turned.columns, LANES) && self.block > 0);
+        assert!(holds(self.factor.len(), self.turned.columns, LANES) && self.lanes <= LANES);
+        assert!(features.end <= self.turned.len() && self.from.is_multiple_of(TOGETHER) && k < LABELS);
+        assert!(holds(self.tally.len(), features.len().div_ceil(TOGETHER), width));
         let mut own = [0.0f32; LABELS * LANES];
         let mut near = vec![0.0f32; width];
-        for row in 0..features {
+        for (at, row) in features.clone().enumerate() {
             let entries = self.turned.offsets[row]..self.turned.offsets[row + 1];
             own[..width].fill(0.0);
             let block = |entry: Option<usize>| entry.map(|entry| self.turned.at[entry] as usize / self.block);
             // SAFETY: as asserted.
             unsafe {
                 if block(entries.clone().next()) == block(entries.clone().last()) {
-                    add_entries::<FMA, N>(&self, entries, &mut own);
+                    add_entries::<FMA>(&self, entries, &mut own);
                 } else {
-                    join_blocks::<FMA, N>(&self, entries, &mut own);
+                    join_blocks::<FMA>(&self, entries, &mut own);
                 }
             }
-            self.u[row * width..(row + 1) * width].copy_from_slice(&own[..width]);
+            self.u[at * width..(at + 1) * width].copy_from_slice(&own[..width]);
             for (near, &own) in near.iter_mut().zip(&own) {
                 *near += own * if self.squares { own } else { 1.0 };
             }
-            if row % TOGETHER == TOGETHER - 1 || row + 1 == features {
-                for (tally, near) in self.tally.iter_mut().zip(&mut near) {
-                    *tally += f64::from(std::mem::take(near));
+            if at % TOGETHER == TOGETHER - 1 || row + 1 == features.end {
+                let tally = &mut self.tally[at / TOGETHER * width..][..width];
+                for (tally, near) in tally.iter_mut().zip(&mut near) {
+                    *tally = f64::from(std::mem::take(near));
                 }
             }
         }
@@ -408,21 +420,21 @@ impl<const N: usize> Kernel for Sums<'_, N> {
 }
 
 /// `ln(x + added)` of every number.
-pub(crate) struct Logarithms<'a, const N: usize> {
+pub(crate) struct Logarithms<'a> {
     /// Rows of k × lanes.
     pub x: &'a mut [f32],
     /// For each lane.
-    pub added: [f32; N],
+    pub added: [f32; LANES],
 }
 
-impl<const N: usize> Kernel for Logarithms<'_, N> {
+impl Kernel for Logarithms<'_> {
     type T = f32;
     type Out = ();
 
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
-        for lanes in self.x.as_chunks_mut::<N>().0 {
-            for l in 0..N {
+        for lanes in self.x.as_chunks_mut::<LANES>().0 {
+            for l in 0..LANES {
                 lanes[l] = logarithm(lanes[l] + self.added[l]);
             }
         }
@@ -450,12 +462,6 @@ mod tests {
 
     #[test]
     fn lanes_are_the_plain_loops_of_each_run() {
-        lanes_match::<2>();
-        lanes_match::<4>();
-        lanes_match::<LANES>();
-    }
-
-    fn lanes_match<const N: usize>() {
         let (points, features) = (37, 70);
         let x = numbers(points * features, 5);
         let stored = |p: usize, f: usize| (p * 7 + f * 3).is_multiple_of(4);
@@ -472,19 +478,19 @@ mod tests {
         for (k, block) in
             [(1, 64), (2, 1), (3, 64), (4, 8), (5, 4), (7, 64), (10, 2), (11, 64), (23, 8), (32, 64)]
         {
-            let u: Vec<f32> = numbers(features * k * N, 6).iter().map(|&x| x as f32).collect();
-            let inverse: Vec<f32> = (0..k * N).map(|i| [1.0, 0.5, 2.0][i % 3]).collect();
-            let offset: Vec<f32> = numbers(k * N, 7).iter().map(|&x| x as f32).collect();
+            let u: Vec<f32> = numbers(features * k * LANES, 6).iter().map(|&x| x as f32).collect();
+            let inverse: Vec<f32> = (0..k * LANES).map(|i| [1.0, 0.5, 2.0][i % 3]).collect();
+            let offset: Vec<f32> = numbers(k * LANES, 7).iter().map(|&x| x as f32).collect();
             let shift: Vec<f32> = (0..points).map(|p| (p % 3) as f32).collect();
             let label: Vec<u8> =
-                (0..points * N).map(|i| if i % 11 == 3 { NONE } else { (i * 5 % k) as u8 }).collect();
-            let factor: Vec<f32> = numbers(points * N, 8).iter().map(|&x| x as f32).collect();
+                (0..points * LANES).map(|i| if i % 11 == 3 { NONE } else { (i * 5 % k) as u8 }).collect();
+            let factor: Vec<f32> = numbers(points * LANES, 8).iter().map(|&x| x as f32).collect();
             for form in forms() {
                 let (from, count) = (3, points - 5);
-                let (mut nearest, mut score) = (vec![0; count * N], vec![0.0; count * N]);
+                let (mut nearest, mut score) = (vec![0; count * LANES], vec![0.0; count * LANES]);
                 run_form(
                     form,
-                    Nearest::<N> {
+                    Nearest {
                         rows: &rows,
                         from,
                         k,
@@ -496,38 +502,59 @@ mod tests {
                         score: &mut score,
                     },
                 );
-                for (p, l) in (0..count).flat_map(|p| (0..N).map(move |l| (p, l))) {
+                for (p, l) in (0..count).flat_map(|p| (0..LANES).map(move |l| (p, l))) {
                     let of = |c: usize| {
-                        let product: f32 = rows.row(from + p).map(|(f, x)| x * u[(f * k + c) * N + l]).sum();
-                        product * inverse[c * N + l] - shift[from + p] * offset[c * N + l]
+                        let product: f32 =
+                            rows.row(from + p).map(|(f, x)| x * u[(f * k + c) * LANES + l]).sum();
+                        product * inverse[c * LANES + l] - shift[from + p] * offset[c * LANES + l]
                     };
                     let best = (0..k).rev().max_by(|&a, &b| of(a).total_cmp(&of(b))).unwrap();
-                    assert_eq!(usize::from(nearest[p * N + l]), best, "{form}, k = {k}");
-                    assert_eq!(score[p * N + l], of(best), "{form}, k = {k}");
+                    assert_eq!(usize::from(nearest[p * LANES + l]), best, "{form}, k = {k}");
+                    assert_eq!(score[p * LANES + l], of(best), "{form}, k = {k}");
                 }
-                let (mut sums, mut tally) = (vec![f32::NAN; features * k * N], vec![0.0; k * N]);
-                let (label, factor) = (&label, &factor);
-                let (u, squares) = (&mut sums, k % 2 == 0);
-                run_form(
-                    form,
-                    Sums::<N> { turned: &turned, k, block, label, factor, u, squares, tally: &mut tally },
-                );
-                let mut expected = vec![0.0; features * k * N];
-                for (p, l) in (0..points).flat_map(|p| (0..N).map(move |l| (p, l))) {
-                    let to = usize::from(label[p * N + l]);
+                let (mut sums, squares) = (vec![f32::NAN; features * k * LANES], k % 2 == 0);
+                let mut tallies = vec![0.0; features.div_ceil(TOGETHER) * k * LANES];
+                // In two pieces, as by two threads.
+                let (lower, upper) = sums.split_at_mut(TOGETHER * k * LANES);
+                let (lower_tally, upper_tally) = tallies.split_at_mut(k * LANES);
+                for (from, u, tally) in [(0, lower, lower_tally), (TOGETHER, upper, upper_tally)] {
+                    let (turned, label, factor) = (&turned, &label, &factor);
+                    let lanes = LANES;
+                    run_form(form, Sums { turned, k, block, lanes, label, factor, from, u, squares, tally });
+                }
+                let mut expected = vec![0.0; features * k * LANES];
+                for (p, l) in (0..points).flat_map(|p| (0..LANES).map(move |l| (p, l))) {
+                    let (to, factor) = (usize::from(label[p * LANES + l]), factor[p * LANES + l]);
                     if to < k {
-                        rows.row(p)
-                            .for_each(|(f, x)| expected[(f * k + to) * N + l] += factor[p * N + l] * x);
+                        rows.row(p).for_each(|(f, x)| expected[(f * k + to) * LANES + l] += factor * x);
                     }
                 }
                 assert_eq!(sums, expected, "{form}, k = {k}, blocks of {block}");
-                for (i, tally) in tally.iter().enumerate() {
-                    let own = expected.iter().skip(i).step_by(k * N);
-                    let sum: f32 = own.map(|x| if squares { x * x } else { *x }).sum();
+                for (i, tally) in tallies.iter().enumerate() {
+                    let (chunk, column) = (i / (k * LANES), i % (k * LANES));
+                    let rows = expected.chunks(k * LANES).skip(chunk * TOGETHER).take(TOGETHER);
+                    let sum: f32 =
+                        rows.map(|row| row[column] * if squares { row[column] } else { 1.0 }).sum();
                     assert_eq!(*tally, f64::from(sum), "{form}, k = {k}");
                 }
+                // Lanes that nobody uses are left alone.
+                let few = Sums {
+                    turned: &turned,
+                    k,
+                    block,
+                    lanes: 2,
+                    label: &label,
+                    factor: &factor,
+                    from: 0,
+                    u: &mut sums,
+                    squares,
+                    tally: &mut tallies,
+                };
+                run_form(form, few);
+                let used = |i: &usize| i % LANES < 2;
+                assert!((0..expected.len()).filter(used).all(|i| sums[i] == expected[i]), "{form}, k = {k}");
                 let mut logarithms = vec![0.0f32, 1e-30, 0.3, 0.7, 1.0, 1.5, 8.0, 1e30];
-                run_form(form, Logarithms::<N> { x: &mut logarithms, added: [1e-3; N] });
+                run_form(form, Logarithms { x: &mut logarithms, added: [1e-3; LANES] });
                 for (got, x) in logarithms.iter().zip([0.0f32, 1e-30, 0.3, 0.7, 1.0, 1.5, 8.0, 1e30]) {
                     assert_eq!(*got, logarithm(x + 1e-3), "{form}");
                     assert!(

@@ -6,6 +6,7 @@
 //! loops are therefore named here, once; each rounds as its plain form does.
 
 use super::Real;
+use super::lanes::LANES;
 
 /// `L` consecutive numbers from position `at`.
 ///
@@ -120,9 +121,9 @@ pub(super) fn add<T: Real, const L: usize, const FMA: bool>(sum: &mut [T; L], x:
 
 /// Bytes as numbers of 32 bits, lane by lane.
 #[inline(always)]
-pub(super) fn widen<const N: usize, const FMA: bool>(x: [u8; N]) -> [i32; N] {
+pub(super) fn widen<const FMA: bool>(x: [u8; LANES]) -> [i32; LANES] {
     #[cfg(target_arch = "x86_64")]
-    if FMA && N == 8 {
+    if FMA {
         use std::arch::x86_64::{_mm_set_epi64x, _mm256_cvtepu8_epi32};
         // SAFETY: as for `instruction`.
         return unsafe { same(_mm256_cvtepu8_epi32(_mm_set_epi64x(0, same(x)))) };
@@ -132,14 +133,14 @@ pub(super) fn widen<const N: usize, const FMA: bool>(x: [u8; N]) -> [i32; N] {
 
 /// `sum += x` in the lanes whose label is `own`; the others stay as they are.
 #[inline(always)]
-pub(super) fn add_where<const N: usize, const FMA: bool>(
-    sum: &mut [f32; N],
-    label: [i32; N],
+pub(super) fn add_where<const FMA: bool>(
+    sum: &mut [f32; LANES],
+    label: [i32; LANES],
     own: i32,
-    x: [f32; N],
+    x: [f32; LANES],
 ) {
     #[cfg(target_arch = "x86_64")]
-    if FMA && N == 8 {
+    if FMA {
         use std::arch::x86_64::*;
         // SAFETY: as for `instruction`.
         unsafe {
@@ -148,21 +149,21 @@ pub(super) fn add_where<const N: usize, const FMA: bool>(
         }
         return;
     }
-    for l in 0..N {
+    for l in 0..LANES {
         sum[l] += if label[l] == own { x[l] } else { 0.0 };
     }
 }
 
 /// Where a score is larger than the best so far it takes that one's place, and `own` that of its label.
 #[inline(always)]
-pub(super) fn keep_larger<const N: usize, const FMA: bool>(
-    best: &mut [f32; N],
-    label: &mut [i32; N],
-    score: [f32; N],
+pub(super) fn keep_larger<const FMA: bool>(
+    best: &mut [f32; LANES],
+    label: &mut [i32; LANES],
+    score: [f32; LANES],
     own: i32,
 ) {
     #[cfg(target_arch = "x86_64")]
-    if FMA && N == 8 {
+    if FMA {
         use std::arch::x86_64::*;
         // SAFETY: as for `instruction`.
         unsafe {
@@ -173,7 +174,7 @@ pub(super) fn keep_larger<const N: usize, const FMA: bool>(
         }
         return;
     }
-    for l in 0..N {
+    for l in 0..LANES {
         let larger = score[l] > best[l];
         best[l] = if larger { score[l] } else { best[l] };
         label[l] = if larger { own } else { label[l] };
