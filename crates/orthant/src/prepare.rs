@@ -141,6 +141,11 @@ impl<'a> Problem<'a> {
         })
     }
 
+    /// Whether several runs go faster each on a thread of its own: the centroids of one fit its cache.
+    pub(crate) fn is_apart(&self, runs: usize) -> bool {
+        runs > 1 && self.data.in_memory() && self.data.shape().sparse
+    }
+
     /// Lets runs race.
     pub fn racing(self, race: Option<Race>) -> Self {
         Problem { race, ..self }

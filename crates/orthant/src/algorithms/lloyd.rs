@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::bytes::bytes_of;
 use crate::error::Result;
-use crate::matrix::passes::{Assign, Bounds};
+use crate::matrix::passes::{Assign, Assigned as Passed, Bounds};
 use crate::matrix::{Array, Mat, Rule, Slot, Slots, room, threads};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State, Trace, share};
@@ -209,6 +209,54 @@ impl<'a> Lloyd<'a> {
         self.slots.forget(Slot::Leads(run))
     }
 
+    /// What a pass tells of each of its runs, and their sums.
+    fn sweep(&mut self, pass: &mut Assign) -> Result<Vec<(Passed, Mat)>> {
+        let (k, runs) = (self.problem.k, pass.runs.len());
+        if runs == 1 {
+            return Ok(vec![self.slots.sweep(pass)?]);
+        }
+        if !self.problem.is_apart(runs) {
+            let (all, sums) = self.slots.sweep(pass)?;
+            let of = |at: usize| {
+                let columns = at * k..(at + 1) * k;
+                let (weight, value) =
+                    (all.weight[columns.clone()].to_vec(), all.value[columns.clone()].to_vec());
+                (Passed { weight, value, changed: vec![all.changed[at]] }, sums.columns(columns))
+            };
+            return Ok((0..runs).map(of).collect());
+        }
+        // Sums of several runs lie too far apart for the cache: each has a pass of its own, on a thread of its own.
+        let mut jobs = vec![];
+        for (at, &run) in pass.runs.iter().enumerate() {
+            let alone = Assign {
+                rule: pass.rule,
+                u: vec![std::mem::replace(&mut pass.u[at], Mat::zeros(0, 0))],
+                runs: vec![0],
+                follows: vec![pass.follows[at]],
+                bounds: None,
+                norms2: pass.norms2.get(at * k..(at + 1) * k).unwrap_or(&[]).to_vec(),
+            };
+            jobs.push((alone, self.slots.read(Slot::Labels(run))?));
+        }
+        let data = self.problem.data;
+        let told = threads::apart(jobs, |(mut alone, labels)| {
+            let mut slots = data.slots()?;
+            labels.into_iter().try_for_each(|labels| slots.write(Slot::Labels(0), labels))?;
+            let told = slots.sweep(&alone)?;
+            Ok((told, alone.u.remove(0), slots.read(Slot::Labels(0))?))
+        });
+        let mut all = vec![];
+        for (at, told) in told.into_iter().enumerate() {
+            let (told, u, labels) = told?;
+            pass.u[at] = u;
+            labels
+                .into_iter()
+                .try_for_each(|labels| self.slots.write(Slot::Labels(pass.runs[at]), labels))?;
+            all.push(told);
+        }
+        Ok(all)
+    }
+
     /// One pass for the given runs.
     fn assign(&mut self, active: &[usize]) -> Result<Vec<Assigned>> {
         let (k, rule) = (self.problem.k, self.model.rule());
@@ -231,17 +279,11 @@ impl<'a> Lloyd<'a> {
                 }));
             }
         }
-        let (part, sums) = self.slots.sweep(&pass)?;
-        let single = active.len() == 1;
-        let (mut all, follows, norms2) = (Some(sums), pass.follows, pass.norms2);
+        let passed = self.sweep(&mut pass)?;
+        let Assign { u, follows, norms2, .. } = pass;
         let mut told = vec![];
-        for (at, (&run, u)) in active.iter().zip(pass.u).enumerate() {
-            let columns = at * k..(at + 1) * k;
-            let mut sums = match &all {
-                Some(sums) if !single => sums.columns(columns.clone()),
-                _ => all.take().expect("a single run has all sums"),
-            };
-            let (weight, mut value) = (part.weight[columns.clone()].to_vec(), part.value[columns].to_vec());
+        for (at, ((&run, u), (part, mut sums))) in active.iter().zip(u).zip(passed).enumerate() {
+            let (weight, mut value) = (part.weight, part.value);
             let state = &mut self.runs[run];
             if rule.adds_the_same {
                 let followed = state.followed.take().filter(|_| follows[at]);
@@ -266,7 +308,7 @@ impl<'a> Lloyd<'a> {
                 }
             }
             state.u = u;
-            told.push(Assigned { sums, weight, value: value.iter().sum(), changed: part.changed[at] });
+            told.push(Assigned { sums, weight, value: value.iter().sum(), changed: part.changed[0] });
         }
         Ok(told)
     }

@@ -14,7 +14,7 @@ use crate::bytes::bytes_of;
 use crate::error::Result;
 use crate::matrix::passes::{RoughSums, SumOfLabels};
 use crate::matrix::rough::{Origin, RoughRun, RoughRuns, RoughTold, fits, roughly};
-use crate::matrix::{Mat, Slot};
+use crate::matrix::{Mat, Slot, threads};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State, Trace, share};
 use crate::saved::{Saved, misfit};
@@ -120,20 +120,23 @@ impl<'a> Roughly<'a> {
         limit: usize,
     ) -> Result<Self> {
         start.check(problem)?;
-        let mut slots = problem.data.slots()?;
         let rule = model.rule();
-        let (mut runs, mut origins) = (vec![], vec![]);
-        for stream in streams {
+        let drawn = |stream: Stream| {
             let mut generator = stream.generator();
-            origins.push(match start {
+            let origin = match start {
                 Start::Random => Origin::Points(random::points(problem, rule, &mut generator)?),
                 _ => {
-                    let u = centroids(start, problem, &mut *slots, rule, &mut generator)?;
-                    Origin::Centroids(rule.scored(u))
+                    let slots = &mut *problem.data.slots()?;
+                    Origin::Centroids(rule.scored(centroids(start, problem, slots, rule, &mut generator)?))
                 }
-            });
-            runs.push((Mat::zeros(0, 0), generator));
-        }
+            };
+            Ok((origin, (Mat::zeros(0, 0), generator)))
+        };
+        let drawn: Vec<Result<_>> = match problem.is_apart(streams.len()) {
+            true => threads::apart(streams.to_vec(), drawn),
+            false => streams.iter().copied().map(drawn).collect(),
+        };
+        let (origins, runs) = drawn.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
         Ok(Self::of(problem, Lloyd::from_centroids(model, problem, runs)?, origins, limit))
     }
 

@@ -5,7 +5,7 @@
 use rand_chacha::ChaCha8Rng;
 
 use super::super::lloyd::Model;
-use super::{Candidate, is_apart};
+use super::Candidate;
 use crate::error::Result;
 use crate::matrix::passes::{Information, Replace, Settle, Unsettle};
 use crate::matrix::{Mat, Rule, threads};
@@ -35,7 +35,7 @@ pub(super) fn children(
         }
         Ok((u, generator))
     };
-    if is_apart(problem, streams.len()) {
+    if problem.is_apart(streams.len()) {
         threads::apart(streams, child).into_iter().collect()
     } else {
         streams.into_iter().map(child).collect()

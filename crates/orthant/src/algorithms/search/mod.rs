@@ -60,11 +60,6 @@ pub(super) struct Task {
     pub(super) most_iterations: usize,
 }
 
-/// Whether several runs go faster each on a thread of its own: the centroids of one fit its cache.
-fn is_apart(problem: &Problem, runs: usize) -> bool {
-    runs > 1 && problem.data.in_memory() && problem.data.shape().sparse
-}
-
 impl Task {
     /// Whether it has the stages of ONMF.
     fn is_onmf(&self) -> bool {
@@ -257,7 +252,7 @@ impl<'a> Searching<'a> {
                 let streams: Vec<Stream> = (0..runs).map(|run| self.seeding(run)).collect();
                 let drawn = self.task.seed;
                 let seed = |stream: Stream| drawn(problem, stream);
-                let seeds: Vec<Result<_>> = match is_apart(problem, runs) {
+                let seeds: Vec<Result<_>> = match problem.is_apart(runs) {
                     true => threads::apart(streams, seed),
                     false => streams.into_iter().map(seed).collect(),
                 };

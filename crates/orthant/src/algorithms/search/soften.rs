@@ -7,7 +7,6 @@ use rand_chacha::ChaCha8Rng;
 
 use super::super::lloyd::Model;
 use super::super::rough;
-use super::is_apart;
 use crate::error::Result;
 use crate::matrix::passes::{Soften, SumOfLabels};
 use crate::matrix::{Mat, Rule, threads};
@@ -118,7 +117,7 @@ impl State for Softened<'_> {
         }
         let (problem, rule, sharpness) = (self.problem, self.model.rule(), self.sharpness());
         let runs: Vec<&Mat> = self.runs.iter().map(|(u, _)| u).collect();
-        let new = if is_apart(problem, runs.len()) {
+        let new = if problem.is_apart(runs.len()) {
             let each = threads::apart(runs, |u| soften(problem, rule, sharpness, &[u]));
             each.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()
         } else {
