@@ -82,8 +82,9 @@ fn cluster_from(
     };
     let problem =
         Problem::new(data, job.k, job.method.needs())?.asking(observer.stop_asked()).until(deadline);
-    // A polish may bring up what was behind.
-    let problem = problem.racing(job.race.filter(|_| job.polish.is_empty()));
+    // A polish may bring up what was behind; a search has its own ways to give up what is.
+    let race = job.race.filter(|_| job.polish.is_empty() && job.method.batched);
+    let problem = problem.racing(race);
     let algorithm = job.method.with(&job.values())?;
     let other = EmOnmf::default();
     let aim: &dyn Algorithm = if job.aim().name == job.method.name { &*algorithm } else { &other };

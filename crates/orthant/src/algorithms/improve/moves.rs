@@ -6,7 +6,7 @@
 //! large as points × points.
 
 use crate::error::Result;
-use crate::matrix::passes::{self, Move, Power, change};
+use crate::matrix::passes::{self, Forms, Move, change};
 use crate::matrix::{Format, Mat, Slots};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State};
@@ -17,7 +17,7 @@ use crate::singular::{Dominant, Stopping, TOLERANCE, dominant_within};
 const MOST: usize = 256;
 /// For so many points the exact form is computed when the cheap one finds nothing.
 const SHORT_LIST: usize = 32;
-/// Numbers of the columns that are multiplied in one pass for it, at most (for a single point what it takes).
+/// Numbers of the points that are multiplied with all others in one pass for it, at most (for a single point what it takes).
 const TOGETHER: usize = 8 << 20;
 
 /// Moves until none gains.
@@ -64,7 +64,7 @@ impl<'a> Moves<'a> {
 
     /// The moves of some points with the exact g of every cluster, best first.
     fn sharpen(&mut self, moves: &[Move]) -> Result<Vec<Move>> {
-        let each = self.problem.data.shape().features * self.problem.k;
+        let each = self.problem.data.shape().features;
         let mut sharp = vec![];
         for moves in moves.chunks((TOGETHER / each.max(1)).max(1)) {
             self.problem.go_on()?;
@@ -76,21 +76,22 @@ impl<'a> Moves<'a> {
 
     /// The same for a few of them, in one pass.
     fn sharpened(&mut self, moves: &[Move]) -> Result<Vec<Move>> {
-        let k = self.problem.k;
+        let (k, count) = (self.problem.k, moves.len());
         let points: Vec<usize> = moves.iter().map(|m| m.point).collect();
-        let x = self.problem.data.gather(&points)?;
-        // √w·m for each point and cluster, and the clusters' Gram matrices times them, all in one pass.
-        let columns =
-            Mat::from_fn(x.rows, points.len() * k, |f, c| x[(f, c / k)] * moves[c / k].weight.sqrt());
-        let images = self.slots.sweep(&Power::new(columns.apart(k), &vec![0; points.len()]))?.1;
-        let bound = |c: usize, i: usize, sign: f64| {
-            let (mut q, mut p, mut norm2) = (0.0, 0.0, 0.0);
-            for f in 0..x.rows {
-                let value = columns[(f, c * k + i)];
-                q += value * images[(f, c * k + i)];
-                p += value * self.u[(f, i)];
-                norm2 += value * value;
+        // x = √w·m of each point, and xᵀGx with the Gram matrix of every cluster.
+        let mut x = self.problem.data.gather(&points)?;
+        x.scale_columns(&moves.iter().map(|m| m.weight.sqrt()).collect::<Vec<_>>());
+        // xᵀu of each with every direction; most of a text is zero.
+        let (mut products, mut norms2) = (Mat::zeros(count, k), vec![0.0; count]);
+        for (f, row) in x.data.chunks_exact(count.max(1)).enumerate() {
+            for (c, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+                norms2[c] += value * value;
+                products.row_mut(c).iter_mut().zip(self.u.row(f)).for_each(|(p, u)| *p += value * u);
             }
+        }
+        let forms = self.slots.tell(&Forms::new(x, k, 0))?.0;
+        let bound = |c: usize, i: usize, sign: f64| {
+            let (q, p, norm2) = (forms[c * k + i], products[(c, i)], norms2[c]);
             let r2 = (norm2 - p * p).max(0.0);
             let least = if sign > 0.0 { 0.0 } else { r2 };
             // A point on u itself has no e, and g no meaning.

@@ -30,6 +30,7 @@ passes! {
     assign: Assign;
     rough: Roughly, RoughSums;
     power: Power;
+    forms: Forms;
     sums: SumOfLabels, Normal, Products;
     factors: Scores, Transform, Signs, TakePositive, FillRandom, Indicate, LabelByV;
     onp: Step, Trial, Accept;
