@@ -242,7 +242,11 @@ impl<T: Real, I: Index> SumRows<'_, '_, T, I> {
                 let first = if size < W { next } else { next.min(size - W) };
                 let rows: [usize; W] =
                     std::array::from_fn(|way| at + order[at + (first + way).min(size - 1)] as usize);
-                let entries = rows.map(|row| transposed.point(*from + row));
+                // A plain loop: what maps arrays stays a call here.
+                let mut entries = [transposed.point(*from + rows[0]); W];
+                for way in 1..W {
+                    entries[way] = transposed.point(*from + rows[way]);
+                }
                 // SAFETY: `Csr` holds only columns below `features`: the assertion above is about their rows of `u`.
                 let sums = unsafe { gather_rows::<T, I, L, FMA, Q, W>(entries, &u.rows[c..], u.pitch) };
                 for way in 0..W {

@@ -26,7 +26,12 @@ bytes_of!(Soften { rule, k, u, half, sharpness });
 impl Soften {
     /// With centroids of each run as points are multiplied with them, features × k.
     pub fn new(rule: Rule, u: &[&Mat], sharpness: f64) -> Self {
-        let half = u.iter().flat_map(|u| u.column_norms2()).map(|norm2| norm2 / 2.0).collect();
+        // Distances alone ask for them.
+        let half = |u: &&Mat| match rule.distance {
+            true => u.column_norms2().iter().map(|norm2| norm2 / 2.0).collect(),
+            false => vec![0.0; u.cols],
+        };
+        let half = u.iter().flat_map(half).collect();
         let scored = |u: &&Mat| match rule.information {
             true => Mat::beside(&[u, &Mat::from_fn(u.rows, 1, |_, _| 1.0)]),
             false => (*u).clone(),
