@@ -117,7 +117,7 @@ impl Slots for HeldSlots<'_> {
             return None;
         }
         let all = lanes.get_or_init(|| Lanes::of(points.as_points(), engine.scale));
-        // In about equal groups; threads without one help others.
+        // In about equal groups.
         let groups = asked.runs.len().div_ceil(LANES).max(1);
         let mut jobs = vec![];
         for runs in asked.runs.chunks(asked.runs.len().div_ceil(groups).max(1)) {
@@ -130,12 +130,15 @@ impl Slots for HeldSlots<'_> {
             let lanes = runs.iter().zip(held);
             jobs.push(lanes.map(|(asked, (labels, adds))| Lane { asked, labels, adds }).collect::<Vec<_>>());
         }
-        let told = threads::in_order(jobs, |mut lanes| {
-            let told = all.iterate(engine, asked.rule, asked.k, &mut lanes);
-            (lanes, told)
-        });
+        // Each on a thread of its own as long as there are enough, then one after the other on all of them. (Were groups and their
+        // pieces left to whichever thread is free, one that waits for a piece would begin another group, with memory of its own.)
+        let rounds = jobs.len() / rayon::current_num_threads();
+        let rest = jobs.split_off(rounds * rayon::current_num_threads());
+        let iterate = |lanes: &mut Vec<Lane>| all.iterate(engine, asked.rule, asked.k, lanes);
+        let apart = threads::apart(jobs, |mut lanes| (iterate(&mut lanes), lanes));
+        let together = rest.into_iter().map(|mut lanes| (iterate(&mut lanes), lanes));
         let mut every = vec![];
-        for (lanes, told) in told {
+        for (told, lanes) in apart.into_iter().chain(together) {
             for Lane { asked, labels, adds } in lanes {
                 labels.into_iter().for_each(|l| self.arrays.set(Slot::Labels(asked.run), Array::Labels(l)));
                 adds.into_iter().for_each(|a| self.arrays.set(Slot::Adds(asked.run), Array::Numbers(1, a)));
