@@ -258,15 +258,15 @@ impl<'a> Iterating<'a> {
             let strips = label.chunks_mut(strip).zip(factor.chunks_mut(strip));
             for (number, (label, factor)) in (at * STRIPS..).zip(strips) {
                 let told = assigning.strip(number * cut.strip, label, factor);
-                joining.push(number..number + 1, told, &mut join);
+                joining.push(number..number + 1, told, &mut |left, right| join(left, right));
             }
             joining.into_nodes()
         });
         let mut joining = Joining::new(cut.strips());
         for (strips, told) in told.into_iter().flatten() {
-            joining.push(strips, told, &mut join);
+            joining.push(strips, told, &mut |left, right| join(left, right));
         }
-        joining.end(&mut join).unwrap_or_default()
+        joining.end(&mut |left, right| join(left, right)).unwrap_or_default()
     }
 
     /// What a lane has reached.
@@ -280,7 +280,7 @@ impl<'a> Iterating<'a> {
 }
 
 /// Joins what neighbouring strips tell of all lanes.
-fn join(left: &mut Vec<RoughTold>, right: Vec<RoughTold>) {
+fn join(left: &mut [RoughTold], right: Vec<RoughTold>) {
     left.iter_mut().zip(right).for_each(|(a, b)| a.merge(b));
 }
 
