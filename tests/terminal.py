@@ -19,7 +19,7 @@ COMMANDS = [
     "predict result set.npy --out labels.txt",
     "evaluate result set.labels",
     "evaluate names.txt names.txt",
-    "compare set.npy -k 6 --runs 2 --methods best,em-onmf,onp-mf+em,chnmf,spherical-k-means:residual --max-iterations 300",
+    "compare set.npy -k 6 --runs 60 --methods best,em-onmf,onp-mf+em,chnmf,spherical-k-means:residual --max-iterations 300",
     "compare set.npy -k 6 --runs 2 --methods em-onmf,k-means --csv",
     "choose-k set.npy 2..12 --runs 100 --out chosen",
     "advise set.npy --runs 100 --out advice",
