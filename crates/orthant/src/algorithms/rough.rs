@@ -50,19 +50,23 @@ pub(super) fn begin<'a>(
     Ok(Box::new(Roughly::begin(model, problem, start, streams, limit)?))
 }
 
-/// A batch of runs from given centroids, as points are multiplied with them, the way that is fastest.
+/// Whether so many runs from given centroids go over rough iterations.
+pub(super) fn better_from_centroids(problem: &Problem, runs: usize) -> bool {
+    runs >= FEW && fits(problem.data, problem.k)
+}
+
+/// A batch of runs from given centroids, as points are multiplied with them, whose first iterations are soft, as sharp as said.
 pub(super) fn from_centroids<'a>(
     model: Arc<dyn Model>,
     problem: &'a Problem<'a>,
     runs: Vec<(Mat, ChaCha8Rng)>,
+    soft: Vec<f64>,
     limit: usize,
-) -> Result<Box<dyn State + 'a>> {
-    if runs.len() < FEW || !fits(problem.data, problem.k) {
-        return Ok(Box::new(Lloyd::from_centroids(model, problem, runs)?));
-    }
+) -> Result<Roughly<'a>> {
     let apart = |(u, generator)| (Origin::Centroids(u), (Mat::zeros(0, 0), generator));
     let (origins, runs) = runs.into_iter().map(apart).unzip();
-    Ok(Box::new(Roughly::of(problem, Lloyd::from_centroids(model, problem, runs)?, origins, limit)))
+    let exact = Lloyd::from_centroids(model, problem, runs)?;
+    Ok(Roughly { soft, ..Roughly::of(problem, exact, origins, limit) })
 }
 
 /// How far a run is.
@@ -89,6 +93,9 @@ pub(super) struct Roughly<'a> {
     problem: &'a Problem<'a>,
     exact: Lloyd<'a>,
     courses: Vec<Course>,
+    /// How sharp the shares of points are in each of the first iterations of all runs, and how many of these are done.
+    soft: Vec<f64>,
+    softened: usize,
     /// The last iteration of a run is one in float64.
     limit: usize,
     /// Runs that are given up since the last time that somebody asked.
@@ -154,7 +161,17 @@ impl<'a> Roughly<'a> {
         let courses: Vec<Course> = origins.into_iter().map(course).collect();
         let heat = if problem.race.is_none() || courses.len() < RACERS { Heat::Over } else { Heat::All };
         let racing = (0..courses.len()).collect();
-        Roughly { problem, exact, courses, limit, left_behind: vec![], racing, heat }
+        Roughly {
+            problem,
+            exact,
+            courses,
+            soft: vec![],
+            softened: 0,
+            limit,
+            left_behind: vec![],
+            racing,
+            heat,
+        }
     }
 
     /// How many rough iterations a run may still make.
@@ -197,8 +214,11 @@ impl<'a> Roughly<'a> {
         Ok(())
     }
 
-    /// Rough iterations of some runs, no more than `most` each.
+    /// Rough iterations of some runs, no more than `most` each; the first of them are soft as long as there are such.
     fn rough_steps(&mut self, runs: &[usize], most: usize) -> Result<Vec<Vec<Progress>>> {
+        let softened = self.soft.len().min(self.softened + most);
+        let soft = self.soft[self.softened..softened].to_vec();
+        let most = (most - soft.len()).min(MOST);
         let (k, rule) = (self.problem.k, self.exact.model.rule());
         let (points, norm2) = (self.problem.data.shape().points, self.problem.facts().norm2);
         let ask = |&run: &usize| RoughRun {
@@ -208,12 +228,13 @@ impl<'a> Roughly<'a> {
             quiet: self.courses[run].quiet,
             most: most.min(self.left(run)).min(self.to_go(run)),
         };
-        let mut asked = RoughRuns { rule, k, runs: runs.iter().map(ask).collect() };
-        let told = roughly(self.problem.data, &mut *self.exact.slots, &mut asked)?;
+        let mut asked = RoughRuns { soft, rule, k, runs: runs.iter().map(ask).collect() };
+        let courses = roughly(self.problem.data, &mut *self.exact.slots, &mut asked)?;
+        self.softened = softened;
         let mut all = vec![];
         let (mut settled, mut empty) = (vec![], vec![]);
-        for (asked, told) in asked.runs.into_iter().zip(told) {
-            let run = asked.run;
+        for (asked, made) in asked.runs.into_iter().zip(courses) {
+            let (run, told) = (asked.run, made.hard);
             let objective = |told: &RoughTold| {
                 self.exact.model.objective(self.problem, rule.of_rough_value(told.value, norm2))
             };
@@ -222,7 +243,7 @@ impl<'a> Roughly<'a> {
                 residual: told.changed as f64 / points as f64,
                 converged: false,
             };
-            all.push(told.iter().map(progress).collect());
+            all.push(made.soft.iter().chain(&told).map(progress).collect());
             let (quiet, ends) = (asked.quiet_after(&told), asked.is_settled(rule, &told));
             let course = &mut self.courses[run];
             course.iterations += told.len();
@@ -274,6 +295,10 @@ impl<'a> Roughly<'a> {
                     let rule = self.exact.model.rule();
                     let u = rule.scored(rule.of_points(self.problem.data.gather(&points)?));
                     self.exact.take_over(run, u)?;
+                }
+                Some(Origin::Shares(sums, weight)) => {
+                    let rule = self.exact.model.rule();
+                    self.exact.take_over(run, rule.scored(rule.centroids(sums, &weight)))?;
                 }
                 Some(Origin::Labels(_) | Origin::Sums(..)) => labelled.push(run),
                 None => {}
@@ -331,7 +356,8 @@ impl State for Roughly<'_> {
 
     fn steps(&mut self, runs: &[usize], most: usize) -> Result<Vec<Vec<Progress>>> {
         let work = self.problem.data.shape().nonzeros.saturating_mul(self.problem.k * runs.len());
-        let most = most.min((WORK / work.max(1)).clamp(1, MOST));
+        let at_once = if self.softened < self.soft.len() { self.soft.len() + MOST } else { MOST };
+        let most = most.min((WORK / work.max(1)).clamp(1, at_once));
         // A single iteration is all that some may make.
         let single: Vec<usize> = runs
             .iter()
@@ -402,6 +428,7 @@ impl State for Roughly<'_> {
     fn save(&mut self) -> Result<Saved> {
         let mut saved = Saved::default();
         saved.put("courses", &self.courses);
+        saved.put("softened", &self.softened);
         saved.put("heat", &HEATS.iter().position(|heat| *heat == self.heat));
         saved.put("racing", &self.racing);
         let runs = (0..self.courses.len()).map(|run| {
@@ -420,9 +447,12 @@ impl State for Roughly<'_> {
             Some(Origin::Points(points)) => points.len() == k && points.iter().all(|&p| p < shape.points),
             Some(Origin::Labels(weight)) => weight.len() == k && weight.iter().all(|w| w.is_finite()),
             Some(Origin::Centroids(u)) => mat(u),
+            Some(Origin::Shares(sums, weight)) => mat(sums) && weight.len() == k,
             Some(Origin::Sums(..)) => false,
             None => true,
         };
+        let planned = self.soft.len();
+        self.softened = saved.take_if("softened", |&softened: &usize| softened <= planned)?;
         let fits = |courses: &Vec<Course>| courses.len() == count && courses.iter().all(sound);
         self.courses = saved.take_if("courses", fits)?;
         let heat: Option<usize> = saved.take("heat")?;

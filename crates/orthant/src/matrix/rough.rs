@@ -4,9 +4,12 @@
 //! whichever runs are beside it: sums of a block are made in float32 in the order of its points, joined in float64 in the
 //! tree of `cut.rs` and rounded to float32 again; products are summed in the order of a point's entries. So data in memory
 //! may take eight runs side by side (`engine/lanes.rs`), while others go pass by pass (`passes/rough.rs`).
+//!
+//! The first iterations may be soft: a point belongs to all clusters, to each with a share (see `passes/soften.rs`). Between two
+//! of them a run is its sums and weights.
 
 use super::kernels::lanes::{NONE, TOGETHER, logarithm};
-use super::passes::{RoughSums, Roughly};
+use super::passes::{Columns, RoughSums, Roughly, Sharpen};
 use super::rule::Rough;
 use super::{Data, Mat, Rule, Slot, Slots};
 use crate::bytes::{Bytes, bytes_of};
@@ -21,11 +24,13 @@ pub enum Origin {
     Labels(Vec<f64>),
     /// In sums that were made of these already (features × k), with the weights.
     Sums(Mat, Vec<f64>),
+    /// In sums and weights by shares, of which nothing else is kept.
+    Shares(Mat, Vec<f64>),
     /// In these, as points are multiplied with them.
     Centroids(Mat),
 }
 
-/// Sums are made again, to the same bits.
+/// Sums of labels are made again, to the same bits.
 impl Bytes for Origin {
     fn write(&self, to: &mut Vec<u8>) {
         match self {
@@ -41,6 +46,11 @@ impl Bytes for Origin {
                 2u8.write(to);
                 u.write(to);
             }
+            Origin::Shares(sums, weight) => {
+                3u8.write(to);
+                sums.write(to);
+                weight.write(to);
+            }
         }
     }
     fn read(from: &mut &[u8]) -> Option<Self> {
@@ -48,6 +58,7 @@ impl Bytes for Origin {
             0 => Some(Origin::Points(Bytes::read(from)?)),
             1 => Some(Origin::Labels(Bytes::read(from)?)),
             2 => Some(Origin::Centroids(Bytes::read(from)?)),
+            3 => Some(Origin::Shares(Bytes::read(from)?, Bytes::read(from)?)),
             _ => None,
         }
     }
@@ -64,13 +75,15 @@ pub struct RoughRun {
     pub value: f64,
     /// How many iterations in a row have changed no label.
     pub quiet: usize,
-    /// No more iterations than this.
+    /// No more iterations than this, besides the soft ones.
     pub most: usize,
 }
 
 /// Runs that are iterated roughly.
 #[derive(Debug, Clone)]
 pub struct RoughRuns {
+    /// How sharp the shares are in each of the soft iterations that come first, none of which ends a run.
+    pub soft: Vec<f64>,
     /// How points choose.
     pub rule: Rule,
     /// Number of clusters.
@@ -130,53 +143,107 @@ pub fn fits(data: &dyn Data, k: usize) -> bool {
         && weights.into_iter().all(|w| *w == 0.0 || (1e-9..1e9).contains(w))
 }
 
-/// Iterates until each run has [settled](RoughRun::is_settled) or made its number of iterations: what every one of them told.
-/// Where a run is to go on from is then its new origin.
-pub fn roughly(data: &dyn Data, slots: &mut dyn Slots, asked: &mut RoughRuns) -> Result<Vec<Vec<RoughTold>>> {
-    let told = match slots.in_lanes(asked) {
-        Some(told) => told?,
-        None => return by_passes(data, slots, asked),
-    };
-    for (run, told) in asked.runs.iter_mut().zip(&told) {
-        if let Some(last) = told.last() {
-            run.origin = Origin::Labels(last.weight.clone());
-        }
-    }
-    Ok(told)
+/// What rough iterations told of a run.
+#[derive(Debug, Clone, Default)]
+pub struct RoughCourse {
+    /// Each of the soft ones.
+    pub soft: Vec<RoughTold>,
+    /// Each of the others.
+    pub hard: Vec<RoughTold>,
+    /// The sums after the last, where that was a soft one.
+    pub(crate) sums: Option<Mat>,
 }
 
-fn by_passes(data: &dyn Data, slots: &mut dyn Slots, asked: &mut RoughRuns) -> Result<Vec<Vec<RoughTold>>> {
+/// Iterates until each run has [settled](RoughRun::is_settled) or made its number of iterations: what every one of them told.
+/// Where a run is to go on from is then its new origin.
+pub fn roughly(data: &dyn Data, slots: &mut dyn Slots, asked: &mut RoughRuns) -> Result<Vec<RoughCourse>> {
+    let mut courses = match slots.in_lanes(asked) {
+        Some(courses) => courses?,
+        None => return by_passes(data, slots, asked),
+    };
+    for (run, course) in asked.runs.iter_mut().zip(&mut courses) {
+        if let Some(last) = course.hard.last() {
+            run.origin = Origin::Labels(last.weight.clone());
+        } else if let (Some(last), Some(sums)) = (course.soft.last(), course.sums.take()) {
+            run.origin = Origin::Shares(sums, last.weight.clone());
+        }
+    }
+    Ok(courses)
+}
+
+fn by_passes(data: &dyn Data, slots: &mut dyn Slots, asked: &mut RoughRuns) -> Result<Vec<RoughCourse>> {
     let RoughRuns { rule, k, .. } = *asked;
-    let mut all: Vec<Vec<RoughTold>> = vec![vec![]; asked.runs.len()];
-    let mut active: Vec<usize> = (0..all.len()).filter(|&at| asked.runs[at].most > 0).collect();
+    let mut all: Vec<RoughCourse> = vec![RoughCourse::default(); asked.runs.len()];
+    let every: Vec<usize> = (0..all.len()).collect();
+    for sharpness in asked.soft.clone() {
+        let to = columns(data, slots, asked, &every)?;
+        let (told, sums) = slots.sweep(&Sharpen { to, sharpness })?;
+        for (at, told) in told.runs.into_iter().enumerate() {
+            asked.runs[at].origin = Origin::Shares(sums.columns(at * k..(at + 1) * k), told.weight.clone());
+            all[at].soft.push(told);
+        }
+    }
+    let mut active: Vec<usize> = every.into_iter().filter(|&at| asked.runs[at].most > 0).collect();
     while !active.is_empty() {
         let runs: Vec<usize> = active.iter().map(|&at| asked.runs[at].run).collect();
-        let mut pass = Roughly { rule, k, runs, u: vec![], inverse: vec![], offset: vec![] };
-        for &at in &active {
-            let RoughRun { run, origin, .. } = &mut asked.runs[at];
-            let ready = match std::mem::replace(origin, Origin::Points(vec![])) {
-                Origin::Centroids(u) => Ready::of_centroids(rule, u),
-                Origin::Sums(sums, weight) => Ready::of_sums(rule, sums, &weight),
-                Origin::Points(points) => {
-                    Ready::of_sums(rule, sums_of_points(data, rule, &points)?, &vec![1.0; k])
-                }
-                Origin::Labels(weight) => {
-                    let sums = slots.sweep(&RoughSums { rule, k, run: *run })?.1;
-                    Ready::of_sums(rule, sums, &weight)
-                }
-            };
-            pass.u.push(ready.u);
-            pass.inverse.extend(ready.scaling.inverse);
-            pass.offset.extend(ready.scaling.offset);
-        }
-        let (told, sums) = slots.sweep(&pass)?;
+        let to = columns(data, slots, asked, &active)?;
+        let (told, sums) = slots.sweep(&Roughly { to, runs })?;
         for (i, (&at, told)) in active.iter().zip(told.runs).enumerate() {
             asked.runs[at].origin = Origin::Sums(sums.columns(i * k..(i + 1) * k), told.weight.clone());
-            all[at].push(told);
+            all[at].hard.push(told);
         }
-        active.retain(|&at| !asked.runs[at].has_ended(rule, &all[at]));
+        active.retain(|&at| !asked.runs[at].has_ended(rule, &all[at].hard));
     }
     Ok(all)
+}
+
+/// What the points are multiplied with in some runs; their origins are used up.
+fn columns(data: &dyn Data, slots: &mut dyn Slots, asked: &mut RoughRuns, runs: &[usize]) -> Result<Columns> {
+    let RoughRuns { rule, k, .. } = *asked;
+    let mut to = Columns { rule, k, u: vec![], inverse: vec![], offset: vec![] };
+    for &at in runs {
+        let RoughRun { run, origin, .. } = &mut asked.runs[at];
+        let ready = match std::mem::replace(origin, Origin::Points(vec![])) {
+            Origin::Centroids(u) => Ready::of_centroids(rule, u),
+            Origin::Sums(sums, weight) | Origin::Shares(sums, weight) => Ready::of_sums(rule, sums, &weight),
+            Origin::Points(points) => {
+                Ready::of_sums(rule, sums_of_points(data, rule, &points)?, &vec![1.0; k])
+            }
+            Origin::Labels(weight) => {
+                let sums = slots.sweep(&RoughSums { rule, k, run: *run })?.1;
+                Ready::of_sums(rule, sums, &weight)
+            }
+        };
+        to.u.push(ready.u);
+        to.inverse.extend(ready.scaling.inverse);
+        to.offset.extend(ready.scaling.offset);
+    }
+    Ok(to)
+}
+
+/// What decides about the shares of a point.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Softness {
+    /// What its closeness to a cluster is multiplied with.
+    pub(crate) each: f32,
+    /// What it adds to all of them together.
+    pub(crate) adds: f32,
+}
+
+impl Softness {
+    /// Of a point with this weight, squared norm and total.
+    pub(crate) fn of(rule: Rule, sharpness: f64, (w, norm2, total): (f64, f64, f32)) -> Self {
+        let each = sharpness * rule.rough_closeness(norm2, f64::from(total));
+        Softness { each: each as f32, adds: rule.adds(w, norm2) as f32 }
+    }
+}
+
+impl RoughTold {
+    /// What a point tells in a soft iteration, from its largest score; none of a point without a cluster. All may have changed.
+    pub(crate) fn tell_soft(&mut self, rule: Rule, adds: f64, score: Option<f32>) {
+        self.changed += 1;
+        self.value += score.map_or(0.0, |score| rule.rough_value(adds, f64::from(score)));
+    }
 }
 
 /// What a point that starts a cluster adds to it, from the total of its entries.
@@ -253,10 +320,10 @@ pub(crate) fn tally(u: &Mat, squares: bool) -> Vec<f64> {
 }
 
 /// Centroids for a rough pass.
-struct Ready {
+pub(crate) struct Ready {
     /// features × k, numbers of float32.
-    u: Mat,
-    scaling: Scaling,
+    pub(crate) u: Mat,
+    pub(crate) scaling: Scaling,
 }
 
 impl Ready {
@@ -265,7 +332,7 @@ impl Ready {
         Ready { scaling: Scaling::of_centroids(rule, &tally(&u, true)), u }
     }
 
-    fn of_sums(rule: Rule, sums: Mat, weight: &[f64]) -> Self {
+    pub(crate) fn of_sums(rule: Rule, sums: Mat, weight: &[f64]) -> Self {
         let mut u = sums.map(|x| f64::from(x as f32));
         let distributions = rule.rough() == Rough::Distributions;
         let used = u.data.chunks_exact(u.cols.max(1)).filter(|row| row.iter().any(|x| *x > 0.0)).count();

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::engine::{ArrayMut, Strip};
 use super::points::AnyPoints;
-use super::rough::{RoughRuns, RoughTold};
+use super::rough::{RoughCourse, RoughRuns};
 use super::{Mat, Shape};
 use crate::bytes::{Bytes, bytes_of};
 use crate::error::{Error, Result};
@@ -303,6 +303,13 @@ pub enum Adds {
         /// Columns of each.
         k: usize,
     },
+    /// The same to all columns, times a number each.
+    RoughlyMany {
+        /// How many runs.
+        runs: usize,
+        /// Columns of each.
+        k: usize,
+    },
 }
 
 impl Adds {
@@ -311,7 +318,7 @@ impl Adds {
         match self {
             Adds::Nothing => 0,
             Adds::Many(width) | Adds::Few { width, .. } => width,
-            Adds::Roughly { runs, k } => runs * k,
+            Adds::Roughly { runs, k } | Adds::RoughlyMany { runs, k } => runs * k,
         }
     }
 }
@@ -519,7 +526,7 @@ pub trait Slots: Send {
     /// Empties a slot.
     fn forget(&mut self, slot: Slot) -> Result<()>;
     /// Rough iterations of several runs side by side, where that is faster than pass after pass; none where it is not.
-    fn in_lanes(&mut self, _asked: &RoughRuns) -> Option<Result<Vec<Vec<RoughTold>>>> {
+    fn in_lanes(&mut self, _asked: &RoughRuns) -> Option<Result<Vec<RoughCourse>>> {
         None
     }
     /// The numbers of a slot, looked at where they are; empty where nothing was written.

@@ -36,7 +36,7 @@ use crate::told::told;
 use at_scale::AtScale;
 pub use plan::Effort;
 use plan::{Step, another_round};
-use soften::{Sharpening, Softened};
+use soften::Sharpening;
 
 /// A method that searches under the rule of another one, its descent.
 pub(super) trait Search: Declared {
@@ -258,16 +258,16 @@ impl<'a> Searching<'a> {
                 };
                 let seeds = seeds.into_iter().collect::<Result<_>>()?;
                 let sharpening = self.sharpening(step);
-                let soft = Softened::begin(self.model.clone(), problem, seeds, sharpening, limit)?;
-                (Box::new(soft), sharpening.steps + limit)
+                let soft = soften::begin(self.model.clone(), problem, seeds, sharpening, limit)?;
+                (soft, sharpening.steps + limit)
             }
             Step::Cross(runs) | Step::Exchange(runs) => {
                 let streams = (0..runs).map(|run| self.stream(run)).collect();
                 let exchanging = matches!(step, Step::Exchange(_));
                 let children = cross::children(&*self.model, problem, &self.found, streams, exchanging)?;
                 let sharpening = self.sharpening(step);
-                let soft = Softened::begin(self.model.clone(), problem, children, sharpening, limit)?;
-                (Box::new(soft), sharpening.steps + limit)
+                let soft = soften::begin(self.model.clone(), problem, children, sharpening, limit)?;
+                (soft, sharpening.steps + limit)
             }
             Step::Moves => (Box::new(Moves::begin(problem, labels(), &from().directions)?), LIMIT),
             Step::Swaps(patience) => {
@@ -323,6 +323,15 @@ impl<'a> Searching<'a> {
             (c.directions.clone(), if self.model.most() { objective } else { -objective })
         };
         Ok(conclusions.iter().zip(reached).map(value).collect())
+    }
+
+    /// How many iterations a stage may make before it is decided who of its runs goes on.
+    fn until_decision(&self, part: &Part) -> usize {
+        let step = self.plan[self.position];
+        let decided = if step.is_a_generation() { self.sharpening(step).steps + RACE } else { part.limit };
+        let until =
+            |iteration: usize| if part.iteration < iteration { iteration - part.iteration } else { 1 };
+        if part.iteration < decided { until(decided) } else { until(part.limit) }
     }
 
     /// Gives up children that are behind all partitions that are remembered when most of their descent is over.
@@ -434,7 +443,11 @@ impl<'a> Searching<'a> {
 }
 
 impl State for Searching<'_> {
-    fn step(&mut self, _runs: &[usize]) -> Result<Vec<Progress>> {
+    fn step(&mut self, runs: &[usize]) -> Result<Vec<Progress>> {
+        Ok(self.steps(runs, 1)?.remove(0))
+    }
+
+    fn steps(&mut self, _runs: &[usize], most: usize) -> Result<Vec<Vec<Progress>>> {
         let mut part = match self.part.take() {
             Some(part) => part,
             None => {
@@ -455,7 +468,8 @@ impl State for Searching<'_> {
                 opened
             }
         };
-        let steps = match part.state.step(&part.active) {
+        let most = most.min(self.until_decision(&part));
+        let steps = match part.state.steps(&part.active, most) {
             // Given up: what the stage has reached so far is still there.
             Err(stopped @ Error::Stopped(_)) => {
                 self.part = Some(part);
@@ -463,18 +477,26 @@ impl State for Searching<'_> {
             }
             steps => steps?,
         };
-        part.iteration += 1;
+        // A run that has ended before the others tells less.
+        let made = steps.iter().map(Vec::len).max().unwrap_or(0);
+        part.iteration += made;
         let mark = self.marks.last_mut().expect("every stage has made its mark");
-        mark.iterations += 1;
-        part.active.iter().zip(&steps).for_each(|(&run, p)| part.reached[run] = p.objective);
-        let objectives = steps.iter().map(|p| p.objective);
-        let best = if self.model.most() { objectives.reduce(f64::max) } else { objectives.reduce(f64::min) };
-        let residual = steps.iter().map(|p| p.residual).fold(0.0, f64::max);
+        mark.iterations += made;
+        let told = |at: usize| steps.iter().filter_map(move |steps| steps.get(at));
+        let best = |at: usize| {
+            let objectives = told(at).map(|p| p.objective);
+            if self.model.most() { objectives.reduce(f64::max) } else { objectives.reduce(f64::min) }
+        };
+        let residual = |at: usize| told(at).map(|p| p.residual).fold(0.0, f64::max);
+        let all: Vec<(Option<f64>, f64)> = (0..made).map(|at| (best(at), residual(at))).collect();
+        let last: Vec<(usize, Progress)> =
+            part.active.iter().zip(&steps).filter_map(|(&run, steps)| Some((run, *steps.last()?))).collect();
+        last.iter().for_each(|(run, p)| part.reached[*run] = p.objective);
         // Of many descents none need go to its very end; those of ONMF are told by it what they explain.
         let settled = |p: &Progress| !self.task.is_onmf() && part.reached.len() > 1 && p.residual < SETTLED;
-        let on = |p: &Progress| !p.converged && !settled(p);
-        let left = part.active.iter().zip(&steps).filter(|(_, p)| on(p)).map(|(&run, _)| run);
-        part.active = left.collect();
+        let ended: Vec<usize> =
+            last.iter().filter(|(_, p)| p.converged || settled(p)).map(|(run, _)| *run).collect();
+        part.active.retain(|run| !ended.contains(run));
         self.race(&mut part);
         let mut ended = part.active.is_empty() || part.iteration >= part.limit;
         if ended && matches!(self.plan[self.position], Step::Continue(_)) && !part.polishing {
@@ -499,8 +521,12 @@ impl State for Searching<'_> {
             self.part = Some(part);
         }
         let found = self.found.first().map(|c| self.objective(c.value));
-        let objective = found.or(best).unwrap_or(f64::NAN);
-        Ok(vec![Progress { objective, residual, converged }])
+        let progress = |(at, (best, residual)): (usize, (Option<f64>, f64))| Progress {
+            objective: found.or(best).unwrap_or(f64::NAN),
+            residual,
+            converged: converged && at + 1 == made,
+        };
+        Ok(vec![all.into_iter().enumerate().map(progress).collect()])
     }
 
     fn share(&self, traces: &[Trace]) -> Option<f64> {

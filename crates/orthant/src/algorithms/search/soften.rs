@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 
-use super::super::lloyd::Model;
+use super::super::lloyd::{Lloyd, Model};
 use super::super::rough;
 use crate::error::Result;
 use crate::matrix::passes::{Soften, SumOfLabels};
-use crate::matrix::{Mat, Rule, threads};
+use crate::matrix::{Mat, Rule};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State};
 use crate::saved::{Saved, misfit};
@@ -25,12 +25,9 @@ pub(super) struct Sharpening {
 pub(super) struct Softened<'a> {
     model: Arc<dyn Model>,
     problem: &'a Problem<'a>,
-    sharpening: Sharpening,
-    /// What sharpness is relative to.
-    unit: f64,
+    /// How sharp shares are in each step, and how many of these are taken.
+    soft: Vec<f64>,
     taken: usize,
-    /// Steps of the descent at most.
-    limit: usize,
     /// Centroids as points are multiplied with them.
     runs: Vec<(Mat, ChaCha8Rng)>,
     descent: Option<Box<dyn State + 'a>>,
@@ -70,24 +67,32 @@ fn soften(problem: &Problem, rule: Rule, sharpness: f64, runs: &[&Mat]) -> Resul
     Ok(left.0.into_iter().enumerate().map(new).collect())
 }
 
+/// Runs from these centroids that begin softly, at most `limit` steps of the descent each. Several on sparse data do all of it in
+/// float32, as far as that leads.
+pub(super) fn begin<'a>(
+    model: Arc<dyn Model>,
+    problem: &'a Problem<'a>,
+    runs: Vec<(Mat, ChaCha8Rng)>,
+    sharpening: Sharpening,
+    limit: usize,
+) -> Result<Box<dyn State + 'a>> {
+    let soft = sharpening.in_units_of(unit(&*model, problem)?);
+    if rough::better_from_centroids(problem, runs.len()) {
+        return Ok(Box::new(rough::from_centroids(model, problem, runs, soft, limit)?));
+    }
+    Ok(Box::new(Softened { model, problem, soft, taken: 0, runs, descent: None }))
+}
+
+impl Sharpening {
+    /// How sharp the shares are in each step.
+    fn in_units_of(&self, unit: f64) -> Vec<f64> {
+        let &Sharpening { from, to, steps } = self;
+        let share = |step: usize| step as f64 / (steps.max(2) - 1) as f64;
+        (0..steps).map(|step| from * (to / from).powf(share(step)) / unit).collect()
+    }
+}
+
 impl<'a> Softened<'a> {
-    pub(super) fn begin(
-        model: Arc<dyn Model>,
-        problem: &'a Problem<'a>,
-        runs: Vec<(Mat, ChaCha8Rng)>,
-        sharpening: Sharpening,
-        limit: usize,
-    ) -> Result<Self> {
-        let unit = unit(&*model, problem)?;
-        Ok(Softened { model, problem, sharpening, unit, taken: 0, limit, runs, descent: None })
-    }
-
-    fn sharpness(&self) -> f64 {
-        let Sharpening { from, to, steps } = self.sharpening;
-        let share = self.taken as f64 / (steps.max(2) - 1) as f64;
-        from * (to / from).powf(share) / self.unit
-    }
-
     /// The objective of what the nearest centroids leave.
     fn objective(&self, left: f64) -> Result<f64> {
         Ok(match self.model.most() {
@@ -103,7 +108,7 @@ impl<'a> Softened<'a> {
             Some(begun) => begun,
             None => {
                 let (model, runs) = (self.model.clone(), self.runs.clone());
-                rough::from_centroids(model, self.problem, runs, self.limit)?
+                Box::new(Lloyd::from_centroids(model, self.problem, runs)?)
             }
         };
         Ok(&mut **self.descent.insert(begun))
@@ -112,17 +117,9 @@ impl<'a> Softened<'a> {
 
 impl State for Softened<'_> {
     fn step(&mut self, active: &[usize]) -> Result<Vec<Progress>> {
-        if self.taken == self.sharpening.steps {
-            return self.descent()?.step(active);
-        }
-        let (problem, rule, sharpness) = (self.problem, self.model.rule(), self.sharpness());
+        let Some(&sharpness) = self.soft.get(self.taken) else { return self.descent()?.step(active) };
         let runs: Vec<&Mat> = self.runs.iter().map(|(u, _)| u).collect();
-        let new = if problem.is_apart(runs.len()) {
-            let each = threads::apart(runs, |u| soften(problem, rule, sharpness, &[u]));
-            each.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()
-        } else {
-            soften(problem, rule, sharpness, &runs)?
-        };
+        let new = soften(self.problem, self.model.rule(), sharpness, &runs)?;
         self.taken += 1;
         let mut progress = vec![];
         for (run, (u, left)) in new.into_iter().enumerate() {
@@ -147,7 +144,7 @@ impl State for Softened<'_> {
     }
 
     fn restore(&mut self, mut saved: Saved) -> Result<()> {
-        let steps = self.sharpening.steps;
+        let steps = self.soft.len();
         self.taken = saved.take_if("taken", |&taken: &usize| taken <= steps)?;
         let centroids: Vec<Mat> = saved.take("centroids")?;
         let fits = |(new, (old, _)): (&Mat, &(Mat, ChaCha8Rng))| {

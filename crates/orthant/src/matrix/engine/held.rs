@@ -9,7 +9,7 @@ use super::{Arrays, Engine, Piece};
 use crate::error::Result;
 use crate::matrix::kernels::lanes::LANES;
 use crate::matrix::points::{AnyPoints, Packed, Turned};
-use crate::matrix::rough::{RoughRun, RoughRuns, RoughTold};
+use crate::matrix::rough::{RoughCourse, RoughRun, RoughRuns};
 use crate::matrix::seam::{AnyPart, AnyPass, Array, Data, Facts, Slot, Slots, check_points};
 use crate::matrix::{Cut, Mat, Shape, threads};
 
@@ -111,7 +111,7 @@ impl Slots for HeldSlots<'_> {
         Ok((part, super::sums_of(&engine.shape, sums, pass.adds().width())))
     }
 
-    fn in_lanes(&mut self, asked: &RoughRuns) -> Option<Result<Vec<Vec<RoughTold>>>> {
+    fn in_lanes(&mut self, asked: &RoughRuns) -> Option<Result<Vec<RoughCourse>>> {
         let Held { points, engine, turned, lanes, .. } = self.data;
         if turned.is_empty() {
             return None;
@@ -134,16 +134,16 @@ impl Slots for HeldSlots<'_> {
         // pieces left to whichever thread is free, one that waits for a piece would begin another group, with memory of its own.)
         let rounds = jobs.len() / rayon::current_num_threads();
         let rest = jobs.split_off(rounds * rayon::current_num_threads());
-        let iterate = |lanes: &mut Vec<Lane>| all.iterate(engine, asked.rule, asked.k, lanes);
+        let iterate = |lanes: &mut Vec<Lane>| all.iterate(engine, asked, lanes);
         let apart = threads::apart(jobs, |mut lanes| (iterate(&mut lanes), lanes));
         let together = rest.into_iter().map(|mut lanes| (iterate(&mut lanes), lanes));
         let mut every = vec![];
-        for (told, lanes) in apart.into_iter().chain(together) {
+        for (courses, lanes) in apart.into_iter().chain(together) {
             for Lane { asked, labels, adds } in lanes {
                 labels.into_iter().for_each(|l| self.arrays.set(Slot::Labels(asked.run), Array::Labels(l)));
                 adds.into_iter().for_each(|a| self.arrays.set(Slot::Adds(asked.run), Array::Numbers(1, a)));
             }
-            every.extend(told);
+            every.extend(courses);
         }
         Some(Ok(every))
     }

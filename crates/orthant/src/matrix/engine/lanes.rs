@@ -4,11 +4,14 @@
 use std::sync::Mutex;
 
 use super::Engine;
-use crate::matrix::cut::Joining;
-use crate::matrix::kernels::lanes::{LANES, Logarithms, NONE, Nearest, Rows, Sums, TOGETHER};
+use crate::matrix::cut::{Cut, Joining};
+use crate::matrix::kernels::lanes::{Added, LANES, Logarithms, NONE, Nearest, Rows, Scored, Sums, TOGETHER};
 use crate::matrix::kernels::run;
+use crate::matrix::kernels::shares::Shares;
 use crate::matrix::points::Points;
-use crate::matrix::rough::{Origin, RoughRun, RoughTold, Scaling, adds_at_start, tally};
+use crate::matrix::rough::{
+    Origin, Ready, RoughCourse, RoughRun, RoughRuns, RoughTold, Scaling, Softness, adds_at_start, tally,
+};
 use crate::matrix::rule::Rough;
 use crate::matrix::seam::Part;
 use crate::matrix::{Mat, Rule, threads};
@@ -30,6 +33,8 @@ struct Room {
     /// points × lanes.
     label: Vec<u8>,
     factor: Vec<f32>,
+    /// points × k × lanes, for soft iterations.
+    shares: Vec<f32>,
 }
 
 /// A run in a lane: labels, and what points add where the rule keeps that.
@@ -47,19 +52,13 @@ impl Lanes {
     }
 
     /// Iterates some runs, no more than there are lanes; their labels are then the new ones.
-    pub(super) fn iterate(
-        &self,
-        engine: &Engine,
-        rule: Rule,
-        k: usize,
-        lanes: &mut [Lane],
-    ) -> Vec<Vec<RoughTold>> {
+    pub(super) fn iterate(&self, engine: &Engine, asked: &RoughRuns, lanes: &mut [Lane]) -> Vec<RoughCourse> {
         let mut room = self.room.lock().ok().and_then(|mut room| room.pop()).unwrap_or_default();
-        let told = Iterating::new(self, engine, rule, k, lanes, &mut room).iterate(lanes);
+        let courses = Iterating::new(self, engine, asked, lanes, &mut room).iterate(&asked.soft, lanes);
         if let Ok(mut kept) = self.room.lock() {
             kept.push(room);
         }
-        told
+        courses
     }
 }
 
@@ -67,6 +66,13 @@ impl Lanes {
 const FEATURES: usize = 16 * TOGETHER;
 /// Strips that a thread assigns at a time.
 const STRIPS: usize = 4;
+
+/// What points add themselves by.
+#[derive(Clone, Copy)]
+enum Adding {
+    Labels,
+    Shares,
+}
 
 struct Iterating<'a> {
     all: &'a Lanes,
@@ -91,8 +97,7 @@ impl<'a> Iterating<'a> {
     fn new(
         all: &'a Lanes,
         engine: &'a Engine,
-        rule: Rule,
-        k: usize,
+        &RoughRuns { rule, k, ref soft, .. }: &RoughRuns,
         lanes: &[Lane],
         room: &'a mut Room,
     ) -> Self {
@@ -101,6 +106,7 @@ impl<'a> Iterating<'a> {
         room.label.clear();
         room.label.resize(points * LANES, NONE);
         room.factor.resize(points * LANES, 0.0);
+        room.shares.resize(if soft.is_empty() { 0 } else { points * k * LANES }, 0.0);
         let weight = |p: usize| engine.weights.as_ref().map_or(1.0, |w| w[p]);
         let adds: Vec<f64> = (0..points).map(|p| rule.adds(weight(p), engine.norms2[p])).collect();
         let shift = if rule.rough() == Rough::Distributions { all.totals.clone() } else { vec![1.0; points] };
@@ -119,43 +125,77 @@ impl<'a> Iterating<'a> {
         Iterating { all, engine, rule, k, room, adds, shift, inverse, offset, weight, fresh }
     }
 
-    fn iterate(mut self, lanes: &mut [Lane]) -> Vec<Vec<RoughTold>> {
-        let mut told: Vec<Vec<RoughTold>> = vec![vec![]; lanes.len()];
-        let mut active: Vec<usize> = (0..lanes.len()).filter(|&l| lanes[l].asked.most > 0).collect();
+    fn iterate(mut self, soft: &[f64], lanes: &mut [Lane]) -> Vec<RoughCourse> {
+        let mut courses = vec![RoughCourse::default(); lanes.len()];
         for (l, lane) in lanes.iter().enumerate() {
             match &lane.asked.origin {
                 Origin::Points(points) => self.start(l, points),
-                Origin::Labels(weight) | Origin::Sums(_, weight) => self.weight[l].clone_from(weight),
+                Origin::Labels(weight) | Origin::Sums(_, weight) | Origin::Shares(_, weight) => {
+                    self.weight[l].clone_from(weight);
+                }
                 Origin::Centroids(_) => {}
             }
         }
-        let mut first = true;
+        self.begin(lanes);
+        for (at, &sharpness) in soft.iter().enumerate() {
+            for (l, new) in self.sharpen(sharpness).into_iter().enumerate() {
+                self.weight[l].clone_from(&new.weight);
+                courses[l].soft.push(new);
+            }
+            let tallies = self.sum(Adding::Shares);
+            if at + 1 == soft.len() {
+                let ends = |&l: &usize| lanes[l].asked.most == 0;
+                (0..lanes.len()).filter(ends).for_each(|l| courses[l].sums = Some(self.sums_of(l)));
+            }
+            self.make_ready(&tallies);
+        }
+        let mut active: Vec<usize> = (0..lanes.len()).filter(|&l| lanes[l].asked.most > 0).collect();
+        let mut ready = true;
         while !active.is_empty() {
-            let given = |l: usize| match &lanes[l].asked.origin {
-                Origin::Centroids(u) if first => Some(u),
-                _ => None,
-            };
-            self.sum(active.iter().any(|&l| given(l).is_none()));
-            active.iter().filter_map(|&l| Some((l, given(l)?))).for_each(|(l, u)| self.place(l, u));
-            if first {
-                self.forget_starts(lanes);
+            if !std::mem::take(&mut ready) {
+                let tallies = self.sum(Adding::Labels);
+                self.make_ready(&tallies);
             }
             for (l, new) in self.assign().into_iter().enumerate() {
                 if active.contains(&l) {
                     self.weight[l].clone_from(&new.weight);
-                    told[l].push(new);
+                    courses[l].hard.push(new);
                 }
             }
             active.retain(|&l| {
-                let ended = lanes[l].asked.has_ended(self.rule, &told[l]);
+                let ended = lanes[l].asked.has_ended(self.rule, &courses[l].hard);
                 if ended {
                     self.take_out(l, &mut lanes[l]);
                 }
                 !ended
             });
-            (first, self.fresh) = (false, [false; LANES]);
+            self.fresh = [false; LANES];
         }
-        told
+        courses
+    }
+
+    /// What points are first multiplied with.
+    fn begin(&mut self, lanes: &[Lane]) {
+        let given = |lane: &Lane| matches!(lane.asked.origin, Origin::Centroids(_) | Origin::Shares(..));
+        if !lanes.iter().all(given) {
+            let tallies = self.sum(Adding::Labels);
+            self.make_ready(&tallies);
+        }
+        for (l, lane) in lanes.iter().enumerate() {
+            match &lane.asked.origin {
+                Origin::Centroids(u) => {
+                    self.place(l, u);
+                    self.scale(l, Scaling::of_centroids(self.rule, &tally(u, true)));
+                }
+                Origin::Shares(sums, weight) => {
+                    let Ready { u, scaling } = Ready::of_sums(self.rule, sums.clone(), weight);
+                    self.place(l, &u);
+                    self.scale(l, scaling);
+                }
+                _ => {}
+            }
+        }
+        self.forget_starts(lanes);
     }
 
     /// Points that start the clusters of a lane: each is alone in its own.
@@ -175,22 +215,21 @@ impl<'a> Iterating<'a> {
         }
     }
 
-    /// Sums of all lanes, and what makes up for using them as they are.
-    fn sum(&mut self, wanted: bool) {
-        if !wanted {
-            return;
-        }
+    /// Sums of all lanes, and their squares (of distributions: totals), k × lanes.
+    fn sum(&mut self, adding: Adding) -> Vec<f64> {
         let (k, lanes, width) = (self.k, self.weight.len(), self.k * LANES);
-        let Room { u, label, factor } = &mut *self.room;
-        let (label, factor) = (&label[..], &factor[..]);
+        let Room { u, label, factor, shares } = &mut *self.room;
+        let added = match adding {
+            Adding::Labels => Added::ToOne { label, factor },
+            Adding::Shares => Added::ToAll(shares),
+        };
         let block = self.engine.cut.strip * self.engine.cut.block;
-        let distributions = self.rule.rough() == Rough::Distributions;
-        let (turned, squares) = (&self.all.turned, !distributions);
+        let (turned, squares) = (&self.all.turned, self.rule.rough() != Rough::Distributions);
         let pieces: Vec<_> = u.chunks_mut(FEATURES * width).enumerate().collect();
         let told = threads::in_order(pieces, |(at, u)| {
             let mut tally = vec![0.0; u.len().div_ceil(TOGETHER * width) * width];
             let (from, own) = (at * FEATURES, &mut tally[..]);
-            run(Sums { turned, k, block, lanes, label, factor, from, u, squares, tally: own });
+            run(Sums { turned, k, block, lanes, added, from, u, squares, tally: own });
             tally
         });
         // One after the other, wherever the pieces were made.
@@ -198,9 +237,15 @@ impl<'a> Iterating<'a> {
         for tally in told.iter().flat_map(|told| told.chunks_exact(width)) {
             tallies.iter_mut().zip(tally).for_each(|(sum, tally)| *sum += tally);
         }
+        tallies
+    }
+
+    /// What makes up for using sums as they are; points are multiplied with logarithms of distributions.
+    fn make_ready(&mut self, tallies: &[f64]) {
+        let (k, distributions) = (self.k, self.rule.rough() == Rough::Distributions);
         let mut used = [0; LANES];
         if distributions {
-            for row in u.chunks_exact(k * LANES) {
+            for row in self.room.u.chunks_exact(k * LANES) {
                 for (l, used) in used.iter_mut().enumerate() {
                     *used += usize::from(row.iter().skip(l).step_by(LANES).any(|x| *x > 0.0));
                 }
@@ -225,48 +270,59 @@ impl<'a> Iterating<'a> {
         }
     }
 
-    /// Given centroids into a lane.
+    /// A matrix of features × k into a lane.
     fn place(&mut self, l: usize, u: &Mat) {
         for (to, x) in self.room.u.iter_mut().skip(l).step_by(LANES).zip(&u.data) {
             *to = *x as f32;
         }
-        let squares = tally(u, true);
-        self.scale(l, Scaling::of_centroids(self.rule, &squares));
+    }
+
+    /// And out of it.
+    fn sums_of(&self, l: usize) -> Mat {
+        let data = self.room.u.iter().skip(l).step_by(LANES).map(|&x| f64::from(x)).collect();
+        Mat { rows: self.engine.shape.features, cols: self.k, data }
+    }
+
+    /// Shares of every point in all clusters.
+    fn sharpen(&mut self, sharpness: f64) -> Vec<RoughTold> {
+        let cut = self.engine.cut;
+        let mut shares = std::mem::take(&mut self.room.shares);
+        let strips = self.strips();
+        let pieces = shares.chunks_mut(cut.strip * self.k * LANES).collect();
+        let told = in_strips(&cut, pieces, |from, shares| strips.sharpen(from, sharpness, shares));
+        self.room.shares = shares;
+        told
     }
 
     /// Every point to its nearest cluster.
     fn assign(&mut self) -> Vec<RoughTold> {
         let cut = self.engine.cut;
-        let Room { u, label, factor } = &mut *self.room;
-        let assigning = Assigning {
+        let (mut label, mut factor) =
+            (std::mem::take(&mut self.room.label), std::mem::take(&mut self.room.factor));
+        let strips = self.strips();
+        let pieces = label.chunks_mut(cut.strip * LANES).zip(factor.chunks_mut(cut.strip * LANES)).collect();
+        let told = in_strips(&cut, pieces, |from, (label, factor)| strips.assign(from, label, factor));
+        (self.room.label, self.room.factor) = (label, factor);
+        told
+    }
+
+    fn strips(&self) -> Strips<'_> {
+        Strips {
             all: self.all,
             engine: self.engine,
             rule: self.rule,
-            k: self.k,
-            u,
-            inverse: &self.inverse,
-            offset: &self.offset,
+            to: Scored {
+                rows: &self.all.rows,
+                k: self.k,
+                u: &self.room.u,
+                inverse: &self.inverse,
+                offset: &self.offset,
+            },
             adds: &self.adds,
             shift: &self.shift,
             lanes: self.weight.len(),
             fresh: &self.fresh,
-        };
-        let strip = cut.strip * LANES;
-        let pieces = label.chunks_mut(STRIPS * strip).zip(factor.chunks_mut(STRIPS * strip)).enumerate();
-        let told = threads::in_order(pieces.collect(), |(at, (label, factor))| {
-            let mut joining = Joining::new(cut.strips());
-            let strips = label.chunks_mut(strip).zip(factor.chunks_mut(strip));
-            for (number, (label, factor)) in (at * STRIPS..).zip(strips) {
-                let told = assigning.strip(number * cut.strip, label, factor);
-                joining.push(number..number + 1, told, &mut |left, right| join(left, right));
-            }
-            joining.into_nodes()
-        });
-        let mut joining = Joining::new(cut.strips());
-        for (strips, told) in told.into_iter().flatten() {
-            joining.push(strips, told, &mut |left, right| join(left, right));
         }
-        joining.end(&mut |left, right| join(left, right)).unwrap_or_default()
     }
 
     /// What a lane has reached.
@@ -279,21 +335,35 @@ impl<'a> Iterating<'a> {
     }
 }
 
-/// Joins what neighbouring strips tell of all lanes.
-fn join(left: &mut [RoughTold], right: Vec<RoughTold>) {
-    left.iter_mut().zip(right).for_each(|(a, b)| a.merge(b));
+/// What strips tell of all lanes, joined as the tree says. `work` gets a strip's first point and what belongs to the strip.
+fn in_strips<P: Send>(
+    cut: &Cut,
+    pieces: Vec<P>,
+    work: impl Fn(usize, P) -> Vec<RoughTold> + Sync + Send,
+) -> Vec<RoughTold> {
+    let join = &mut |left: &mut Vec<RoughTold>, right: Vec<RoughTold>| {
+        left.iter_mut().zip(right).for_each(|(a, b)| a.merge(b));
+    };
+    let (mut jobs, mut pieces) = (vec![], pieces.into_iter().enumerate().peekable());
+    while pieces.peek().is_some() {
+        jobs.push(pieces.by_ref().take(STRIPS).collect::<Vec<_>>());
+    }
+    let told = threads::in_order(jobs, |strips| {
+        strips.into_iter().map(|(at, piece)| (at, work(at * cut.strip, piece))).collect::<Vec<_>>()
+    });
+    let mut joining = Joining::new(cut.strips());
+    for (at, told) in told.into_iter().flatten() {
+        joining.push(at..at + 1, told, join);
+    }
+    joining.end(join).unwrap_or_default()
 }
 
-/// What all strips share when their points are assigned.
-struct Assigning<'a> {
+/// What all strips share.
+struct Strips<'a> {
     all: &'a Lanes,
     engine: &'a Engine,
     rule: Rule,
-    k: usize,
-    /// features × k × lanes.
-    u: &'a [f32],
-    inverse: &'a [f32],
-    offset: &'a [f32],
+    to: Scored<'a>,
     adds: &'a [f64],
     shift: &'a [f32],
     /// How many are used.
@@ -301,29 +371,30 @@ struct Assigning<'a> {
     fresh: &'a [bool; LANES],
 }
 
-impl Assigning<'_> {
+impl Strips<'_> {
+    fn weight(&self, p: usize) -> f64 {
+        self.engine.weights.as_ref().map_or(1.0, |w| w[p])
+    }
+
+    /// Whether a point has no cluster.
+    fn is_none(&self, p: usize) -> bool {
+        self.engine.norms2[p] == 0.0 && !self.rule.distance
+    }
+
+    fn nothing(&self) -> Vec<RoughTold> {
+        vec![RoughTold { weight: vec![0.0; self.to.k], value: 0.0, changed: 0 }; self.lanes]
+    }
+
     /// Labels of a strip's points from `from` on, and what they add from now on.
-    fn strip(&self, from: usize, label: &mut [u8], factor: &mut [f32]) -> Vec<RoughTold> {
-        let (k, rule, u) = (self.k, self.rule, self.u);
-        let count = label.len() / LANES;
+    fn assign(&self, from: usize, label: &mut [u8], factor: &mut [f32]) -> Vec<RoughTold> {
+        let (rule, count) = (self.rule, label.len() / LANES);
         let (mut nearest, mut score) = (vec![0; label.len()], vec![0.0; label.len()]);
-        run(Nearest {
-            rows: &self.all.rows,
-            from,
-            k,
-            u,
-            inverse: self.inverse,
-            offset: self.offset,
-            shift: &self.shift[from..from + count],
-            label: &mut nearest,
-            score: &mut score,
-        });
-        let mut told = vec![RoughTold { weight: vec![0.0; k], value: 0.0, changed: 0 }; self.lanes];
-        let weights = self.engine.weights.as_deref();
+        let shift = &self.shift[from..from + count];
+        run(Nearest { to: self.to, from, shift, label: &mut nearest, score: &mut score });
+        let mut told = self.nothing();
         for at in 0..count {
             let p = from + at;
-            let none = self.engine.norms2[p] == 0.0 && !rule.distance;
-            let (w, adds) = (weights.map_or(1.0, |w| w[p]), self.adds[p]);
+            let (none, w, adds) = (self.is_none(p), self.weight(p), self.adds[p]);
             for (l, told) in told.iter_mut().enumerate() {
                 let place = at * LANES + l;
                 let new = if none { NONE } else { nearest[place] };
@@ -334,6 +405,29 @@ impl Assigning<'_> {
                     factor[place] = rule.rough_adds(adds as f32, score[place]);
                     told.weight[usize::from(new)] += w;
                     told.value += rule.rough_value(adds, f64::from(score[place]));
+                }
+            }
+        }
+        told
+    }
+
+    /// Shares of a strip's points from `from` on.
+    fn sharpen(&self, from: usize, sharpness: f64, shares: &mut [f32]) -> Vec<RoughTold> {
+        let (rule, width) = (self.rule, self.to.k * LANES);
+        let points = from..from + shares.len() / width;
+        let known = |p: usize| (self.weight(p), self.engine.norms2[p], self.all.totals[p]);
+        let softness: Vec<Softness> =
+            points.clone().map(|p| Softness::of(rule, sharpness, known(p))).collect();
+        let mut score = vec![0.0; points.len() * LANES];
+        let (to, shift, squares) = (self.to, &self.shift[points.clone()], rule.onmf);
+        run(Shares { to, from, squares, shift, softness: &softness, shares, score: &mut score });
+        let mut told = self.nothing();
+        for (at, p) in points.enumerate() {
+            for (l, told) in told.iter_mut().enumerate() {
+                told.tell_soft(rule, self.adds[p], (!self.is_none(p)).then_some(score[at * LANES + l]));
+                if rule.distance {
+                    let own = shares[at * width..][..width].iter().skip(l).step_by(LANES);
+                    told.weight.iter_mut().zip(own).for_each(|(weight, &share)| *weight += f64::from(share));
                 }
             }
         }

@@ -29,6 +29,7 @@ use super::points::{Points, Sums, Turned};
 use super::seam::{Adds, AnyPart, AnyPass, Array, Slot, Use};
 use super::{Mat, Shape, room, threads};
 use crate::error::Result;
+use rough::RunsAdd;
 use strip::{Ready, Sink, split};
 
 /// Runs of a pass for which a transposed copy is made.
@@ -187,7 +188,15 @@ impl Sweep<'_> {
                 let sink = Sink::Roughly { label: &mut label, factor: &mut factor, runs };
                 let part = self.strips(some, strips, arrays, sink)?;
                 let turned = piece.points.in_lanes(from..from + count, scale).turned();
-                Ok((part, rough::sums(&turned, k, runs, &label, &factor)))
+                let added = RunsAdd::ToOne { label: &label, factor: &factor };
+                Ok((part, rough::sums(&turned, count, k, runs, added)))
+            }
+            (Adds::RoughlyMany { runs, k }, _) => {
+                let mut shares = vec![0.0; count * runs * k];
+                let from = cut.points_of(&strips).start - piece.first;
+                let part = self.strips(some, strips, arrays, Sink::RoughlyMany(&mut shares, runs * k))?;
+                let turned = piece.points.in_lanes(from..from + count, scale).turned();
+                Ok((part, rough::sums(&turned, count, k, runs, RunsAdd::ToAll(&shares))))
             }
             (adds, _) => {
                 let mut sums: Sums = piece.points.sums(adds.width());

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock};
 
-use super::rough::{Scaled, SideBySide};
+use super::rough::SideBySide;
 use super::{Engine, Piece};
 use crate::matrix::kernels::lanes::Rows;
 use crate::matrix::points::{Packed, Sums};
@@ -114,6 +114,8 @@ pub(crate) enum Sink<'s> {
     Few { to: &'s mut [u32], factor: &'s mut [f64], entries: usize },
     /// The same in float32: the cluster of each point in every run.
     Roughly { label: &'s mut [u8], factor: &'s mut [f32], runs: usize },
+    /// So many numbers of each point, for all clusters of all runs.
+    RoughlyMany(&'s mut [f32], usize),
 }
 
 /// A sink for the first so many points, and one for the others.
@@ -124,6 +126,10 @@ pub(super) fn split(sink: Sink<'_>, points: usize) -> (Sink<'_>, Sink<'_>) {
         Sink::Many(b, width) => {
             let (left, right) = b.split_at_mut(points * width);
             (Sink::Many(left, width), Sink::Many(right, width))
+        }
+        Sink::RoughlyMany(shares, width) => {
+            let (left, right) = shares.split_at_mut(points * width);
+            (Sink::RoughlyMany(left, width), Sink::RoughlyMany(right, width))
         }
         Sink::Few { to, factor, entries } => {
             let ((to, to_right), (factor, factor_right)) =
@@ -386,15 +392,15 @@ impl<'s> Strip<'s> {
         }
     }
 
-    /// All of its points, for `nearest_roughly`.
+    /// All of its points, for [`SideBySide`].
     pub(crate) fn in_lanes(&self) -> Rows {
         self.piece().points.in_lanes(self.at..self.at + self.count, self.scale)
     }
 
-    /// The cluster of each point in every run: see [`SideBySide::nearest`].
-    pub(crate) fn nearest_roughly(&self, rows: &Rows, scaled: &Scaled) -> (Vec<u8>, Vec<f32>) {
+    /// The columns of all runs, as rough passes multiply points with them.
+    pub(crate) fn side_by_side(&self) -> &SideBySide {
         let scored = self.ready.pass.scored();
-        self.ready.side_by_side.get_or_init(|| SideBySide::new(scored)).nearest(rows, scaled)
+        self.ready.side_by_side.get_or_init(|| SideBySide::new(scored))
     }
 
     /// In each run a point adds itself times `factor` to the column of its cluster (points × runs), in float32.
@@ -404,5 +410,13 @@ impl<'s> Strip<'s> {
         };
         all.copy_from_slice(label);
         factors.copy_from_slice(factor);
+    }
+
+    /// In each run a point adds itself to all clusters, times these (points × runs × k), in float32.
+    pub(crate) fn share_roughly(&mut self, shares: &[f32]) {
+        let Sink::RoughlyMany(all, _) = &mut self.sink else {
+            unreachable!("the pass has said that its points add to all clusters in float32")
+        };
+        all.copy_from_slice(shares);
     }
 }

@@ -5,6 +5,8 @@
 //! never meet, so that a run's numbers do not depend on which others are beside it; each of its sums is made in the
 //! order of the entries, by one accumulator, so that they do not depend on who makes them either.
 
+use std::ops::Range;
+
 use super::vectors::{add_where, keep_larger, widen};
 use super::{Kernel, add_times, holds, load, put};
 
@@ -90,7 +92,7 @@ fn ask<T>(x: &[T], at: usize, count: usize) {
 
 /// Of `left` clusters, how many to take at once: about equal shares of what registers hold.
 #[inline(always)]
-fn share(left: usize) -> usize {
+pub(super) fn share(left: usize) -> usize {
     left.div_ceil(left.div_ceil(MOST))
 }
 
@@ -112,16 +114,31 @@ macro_rules! with_clusters {
     };
 }
 
-/// For each point and lane the cluster with the largest `mᵀu·inverse − shift·offset`, the first of equals, and that score.
-pub(crate) struct Nearest<'a> {
+/// Points, and what they are scored with.
+#[derive(Clone, Copy)]
+pub(crate) struct Scored<'a> {
     pub rows: &'a Rows,
-    pub from: usize,
     pub k: usize,
     /// features × k × lanes.
     pub u: &'a [f32],
     /// k × lanes.
     pub inverse: &'a [f32],
     pub offset: &'a [f32],
+}
+
+impl Scored<'_> {
+    /// Checks what [`scores`] relies on, for so many points from `from` on.
+    pub(super) fn check(&self, from: usize, count: usize) {
+        let Scored { rows, k, u, inverse, offset } = self;
+        assert!(holds(u.len(), rows.columns, k * LANES) && from + count <= rows.len());
+        assert!(holds(inverse.len(), *k, LANES) && holds(offset.len(), *k, LANES) && *k < NONE as usize);
+    }
+}
+
+/// For each point and lane the cluster with the largest `mᵀu·inverse − shift·offset`, the first of equals, and that score.
+pub(crate) struct Nearest<'a> {
+    pub to: Scored<'a>,
+    pub from: usize,
     /// Of the points from `from` on.
     pub shift: &'a [f32],
     /// points × lanes, of the same points.
@@ -135,47 +152,77 @@ struct Best {
     label: [i32; LANES],
 }
 
-/// Scores of the point with these entries with Q clusters from `first` on.
+/// `Σ x·table[at]` over some entries of rows, for Q clusters from `first` on.
 ///
 /// # Safety
-/// `u` holds a row of k·LANES numbers for every column of `rows`, `inverse` and `offset` one; `first + Q <= k`.
+/// `entries` are some of `rows`; `table` holds a row of `width` numbers for every column of `rows`, and
+/// `(first + Q)·LANES <= width`.
+#[inline(always)]
+pub(super) unsafe fn products<const FMA: bool, const Q: usize>(
+    rows: &Rows,
+    entries: Range<usize>,
+    (table, width): (&[f32], usize),
+    first: usize,
+) -> [[f32; LANES]; Q] {
+    let last = rows.at.len().saturating_sub(1);
+    let mut sums = [[0.0f32; LANES]; Q];
+    for entry in entries {
+        // SAFETY: `entry` and `last` are entries, and the rest is as promised.
+        unsafe {
+            let [ahead]: [u32; 1] = load(&rows.at, (entry + AHEAD).min(last));
+            ask(table, ahead as usize * width + first * LANES, Q * LANES);
+            let ([at], [x]): ([u32; 1], [f32; 1]) = (load(&rows.at, entry), load(&rows.x, entry));
+            for q in 0..Q {
+                let own = load(table, at as usize * width + (first + q) * LANES);
+                add_times::<f32, LANES, FMA>(&mut sums[q], x, own);
+            }
+        }
+    }
+    sums
+}
+
+/// Scores of the points with these rows and Q clusters from `first` on: `mᵀu·inverse − shift·offset`.
+///
+/// # Safety
+/// `u` holds a row of k·LANES numbers for every column of `rows`, `inverse` and `offset` one; `first + Q <= k`; `row` is one.
+#[inline(always)]
+pub(super) unsafe fn scores<const FMA: bool, const Q: usize>(
+    to: &Scored,
+    row: usize,
+    first: usize,
+    shift: f32,
+) -> [[f32; LANES]; Q] {
+    let Scored { rows, k, u, inverse, offset } = to;
+    // SAFETY: as promised.
+    let mut scores: [[f32; LANES]; Q] =
+        unsafe { products::<FMA, Q>(rows, rows.offsets[row]..rows.offsets[row + 1], (u, k * LANES), first) };
+    for q in 0..Q {
+        // SAFETY: as promised.
+        let (inverse, offset): ([f32; LANES], [f32; LANES]) =
+            unsafe { (load(inverse, (first + q) * LANES), load(offset, (first + q) * LANES)) };
+        for l in 0..LANES {
+            scores[q][l] = scores[q][l] * inverse[l] - shift * offset[l];
+        }
+    }
+    scores
+}
+
+/// Compares the scores of a point with Q clusters from `first` on.
+///
+/// # Safety
+/// As for [`scores`].
 #[inline(always)]
 unsafe fn compare<const FMA: bool, const Q: usize>(
-    nearest: &Nearest,
+    to: &Scored,
     row: usize,
     first: usize,
     shift: f32,
     best: &mut Best,
 ) {
-    let Nearest { rows, k, u, inverse, offset, .. } = nearest;
-    let width = k * LANES;
-    let (begin, end) = (rows.offsets[row], rows.offsets[row + 1]);
-    let last = rows.at.len().saturating_sub(1);
-    let mut sums = [[0.0f32; LANES]; Q];
-    for entry in begin..end {
-        // SAFETY: `entry` and `last` are entries, and the rest is as promised.
-        unsafe {
-            let [ahead]: [u32; 1] = load(&rows.at, (entry + AHEAD).min(last));
-            ask(u, ahead as usize * width + first * LANES, Q * LANES);
-            let ([at], [x]): ([u32; 1], [f32; 1]) = (load(&rows.at, entry), load(&rows.x, entry));
-            for q in 0..Q {
-                add_times::<f32, LANES, FMA>(
-                    &mut sums[q],
-                    x,
-                    load(u, at as usize * width + (first + q) * LANES),
-                );
-            }
-        }
-    }
+    // SAFETY: as promised.
+    let scores: [[f32; LANES]; Q] = unsafe { scores::<FMA, Q>(to, row, first, shift) };
     for q in 0..Q {
-        // SAFETY: as promised.
-        let (inverse, offset): ([f32; LANES], [f32; LANES]) =
-            unsafe { (load(inverse, (first + q) * LANES), load(offset, (first + q) * LANES)) };
-        let mut score = [0.0; LANES];
-        for l in 0..LANES {
-            score[l] = sums[q][l] * inverse[l] - shift * offset[l];
-        }
-        keep_larger::<FMA>(&mut best.score, &mut best.label, score, (first + q) as i32);
+        keep_larger::<FMA>(&mut best.score, &mut best.label, scores[q], (first + q) as i32);
     }
 }
 
@@ -184,21 +231,20 @@ impl Kernel for Nearest<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<const L: usize, const FMA: bool>(mut self) {
-        let (label, score) = (std::mem::take(&mut self.label), std::mem::take(&mut self.score));
-        let (k, rows, count) = (self.k, self.rows, label.len() / LANES);
-        assert!(holds(self.u.len(), rows.columns, k * LANES) && self.from + count <= rows.len());
-        assert!(holds(self.inverse.len(), k, LANES) && holds(self.offset.len(), k, LANES));
-        assert!(score.len() >= count * LANES && self.shift.len() >= count && k < NONE as usize);
+    fn run<const L: usize, const FMA: bool>(self) {
+        let Nearest { to, from, shift, label, score } = self;
+        let (k, count) = (to.k, label.len() / LANES);
+        to.check(from, count);
+        assert!(score.len() >= count * LANES && shift.len() >= count);
         for p in 0..count {
-            let row = self.from + p;
+            let row = from + p;
             let mut best = Best { score: [f32::NEG_INFINITY; LANES], label: [0; LANES] };
             let mut first = 0;
             while first < k {
                 let q = share(k - first);
                 // SAFETY: as asserted; `first + q` is at most k, and `share` never above the clusters that there are.
                 unsafe {
-                    with_clusters!(q, compare::<FMA>(&self, row, first, self.shift[p], &mut best));
+                    with_clusters!(q, compare::<FMA>(&to, row, first, shift[p], &mut best));
                 }
                 first += q;
             }
@@ -210,19 +256,26 @@ impl Kernel for Nearest<'_> {
     }
 }
 
-/// `u[f, c] = Σ factor_j·x_j` over the points j with label c, for every lane: feature by feature over the transposed copy,
+/// What points add to the sums of clusters.
+#[derive(Clone, Copy)]
+pub(crate) enum Added<'a> {
+    /// A point adds itself times a factor to the cluster of its label (both points × lanes).
+    ToOne { label: &'a [u8], factor: &'a [f32] },
+    /// It adds itself to all of them, times a number each (points × k × lanes).
+    ToAll(&'a [f32]),
+}
+
+/// `u[f, c] = Σ factor_j·x_j` over the points j that add to c, for every lane: feature by feature over the transposed copy,
 /// so that what is added to stays in the nearest cache. Blocks of points are summed by themselves and joined as [`crate::matrix::Cut`] says.
 pub(crate) struct Sums<'a> {
     /// Features, each with its points.
     pub turned: &'a Rows,
     pub k: usize,
-    /// Points of a block.
+    /// Points of a block, a power of two.
     pub block: usize,
     /// How many lanes are used.
     pub lanes: usize,
-    /// points × lanes.
-    pub label: &'a [u8],
-    pub factor: &'a [f32],
+    pub added: Added<'a>,
     /// The first of the features that are summed, a multiple of [`TOGETHER`].
     pub from: usize,
     /// Of those, features × k × lanes.
@@ -239,40 +292,97 @@ const LABELS: usize = NONE as usize + 1;
 /// Up to so many clusters labels are compared with all of them: beyond, that takes longer than going to the row of a label.
 const COMPARED: usize = 16;
 
-/// Adds some entries of a feature to the sums of their labels, which are zero before.
+/// Sums some entries of a feature by their clusters, k × lanes. `rows` is memory for one row a label.
 ///
 /// # Safety
-/// `label` and `factor` hold LANES numbers for every column of `turned`; `entries` are some of its.
+/// `added` holds LANES labels and factors, or k·LANES numbers, for every column of `turned`; `entries` are some of its, and `sums`
+/// are k·LANES.
 #[inline(always)]
-unsafe fn add_entries<const FMA: bool>(
-    of: &Sums,
-    entries: std::ops::Range<usize>,
-    sums: &mut [f32; LABELS * LANES],
+unsafe fn sum_entries<const FMA: bool>(
+    of: &SumsOf,
+    entries: Range<usize>,
+    rows: &mut [f32; LABELS * LANES],
+    sums: &mut [f32],
 ) {
+    let (label, factor) = match of.added {
+        Added::ToOne { label, factor } => (label, factor),
+        Added::ToAll(numbers) => {
+            let mut first = 0;
+            while first < of.k {
+                let q = share(of.k - first);
+                // SAFETY: as promised; `first + q` is at most k.
+                unsafe { with_clusters!(q, add_to_all::<FMA>(of, numbers, entries.clone(), first, sums)) };
+                first += q;
+            }
+            return;
+        }
+    };
+    let own = Labelled { turned: of.turned, lanes: of.lanes, label, factor };
     // Vectors are named for this many lanes; elsewhere the compiler would take the comparisons apart.
     if !(FMA && cfg!(target_arch = "x86_64")) || of.k > COMPARED {
         // SAFETY: as promised.
-        return unsafe { add_by_row(of, entries, sums) };
+        unsafe { add_by_row(&own, entries, rows) };
+        sums.copy_from_slice(&rows[..sums.len()]);
+        return rows[..sums.len()].fill(0.0);
     }
     let mut first = 0;
     while first < of.k {
         let q = share(of.k - first);
         // SAFETY: as promised.
-        unsafe { with_clusters!(q, add_compared::<FMA>(of, entries.clone(), first, sums)) };
+        unsafe { with_clusters!(q, add_compared::<FMA>(&own, entries.clone(), first, sums)) };
         first += q;
+    }
+}
+
+/// The part of [`Sums`] that says what is summed.
+struct SumsOf<'a> {
+    turned: &'a Rows,
+    k: usize,
+    lanes: usize,
+    added: Added<'a>,
+    /// How many digits of a point's number tell its place in its block.
+    block: u32,
+}
+
+/// The same where points have labels.
+struct Labelled<'a> {
+    turned: &'a Rows,
+    lanes: usize,
+    label: &'a [u8],
+    factor: &'a [f32],
+}
+
+/// The sums of Q clusters from `first` on, to all of which the entries add.
+///
+/// # Safety
+/// As for [`sum_entries`]; `first + Q <= k`.
+#[inline(always)]
+unsafe fn add_to_all<const FMA: bool, const Q: usize>(
+    of: &SumsOf,
+    numbers: &[f32],
+    entries: Range<usize>,
+    first: usize,
+    sums: &mut [f32],
+) {
+    // SAFETY: as promised.
+    let own: [[f32; LANES]; Q] =
+        unsafe { products::<FMA, Q>(of.turned, entries, (numbers, of.k * LANES), first) };
+    for q in 0..Q {
+        // SAFETY: as promised.
+        unsafe { put(sums, (first + q) * LANES, own[q]) };
     }
 }
 
 /// The sums of Q clusters from `first` on, in registers: labels are compared with every one of them.
 ///
 /// # Safety
-/// As for [`add_entries`].
+/// As for [`sum_entries`].
 #[inline(always)]
 unsafe fn add_compared<const FMA: bool, const Q: usize>(
-    of: &Sums,
-    entries: std::ops::Range<usize>,
+    of: &Labelled,
+    entries: Range<usize>,
     first: usize,
-    sums: &mut [f32; LABELS * LANES],
+    sums: &mut [f32],
 ) {
     let mut own = [[0.0f32; LANES]; Q];
     for entry in entries {
@@ -284,24 +394,25 @@ unsafe fn add_compared<const FMA: bool, const Q: usize>(
         }
     }
     for q in 0..Q {
-        sums[(first + q) * LANES..][..LANES].copy_from_slice(&own[q]);
+        // SAFETY: as promised.
+        unsafe { put(sums, (first + q) * LANES, own[q]) };
     }
 }
 
 /// Adds to the rows of labels, one number after the other.
 ///
 /// # Safety
-/// As for [`add_entries`].
+/// As for [`sum_entries`].
 #[inline(always)]
-unsafe fn add_by_row(of: &Sums, entries: std::ops::Range<usize>, sums: &mut [f32; LABELS * LANES]) {
+unsafe fn add_by_row(of: &Labelled, entries: Range<usize>, rows: &mut [f32; LABELS * LANES]) {
     for entry in entries {
         // SAFETY: as promised; a label is a byte, and there is a row for each.
         unsafe {
             let (label, x) = added::<false>(of, entry);
             let mut add = |l: usize| {
                 let place = usize::from(label[l]) * LANES + l;
-                let [sum]: [f32; 1] = load(sums, place);
-                put(sums, place, [sum + x[l]]);
+                let [sum]: [f32; 1] = load(rows, place);
+                put(rows, place, [sum + x[l]]);
             };
             // Of as many as there are the compiler makes no loop.
             match of.lanes {
@@ -315,10 +426,10 @@ unsafe fn add_by_row(of: &Sums, entries: std::ops::Range<usize>, sums: &mut [f32
 /// What the point of an entry adds in each lane, and to which cluster.
 ///
 /// # Safety
-/// As for [`add_entries`]; `entry` is one.
+/// As for [`sum_entries`]; `entry` is one.
 #[inline(always)]
-unsafe fn added<const FMA: bool>(of: &Sums, entry: usize) -> ([u8; LANES], [f32; LANES]) {
-    let Sums { turned, label, factor, .. } = of;
+unsafe fn added<const FMA: bool>(of: &Labelled, entry: usize) -> ([u8; LANES], [f32; LANES]) {
+    let Labelled { turned, label, factor, .. } = of;
     let last = turned.at.len().saturating_sub(1);
     // SAFETY: as promised; `last` is an entry too.
     unsafe {
@@ -336,39 +447,38 @@ unsafe fn added<const FMA: bool>(of: &Sums, entry: usize) -> ([u8; LANES], [f32;
 /// The sums of a feature whose entries are in several blocks, as the tree joins them.
 ///
 /// # Safety
-/// As for [`add_entries`].
+/// As for [`sum_entries`].
 #[inline(always)]
 unsafe fn join_blocks<const FMA: bool>(
-    sums: &Sums,
-    entries: std::ops::Range<usize>,
-    own: &mut [f32; LABELS * LANES],
+    of: &SumsOf,
+    entries: Range<usize>,
+    rows: &mut [f32; LABELS * LANES],
+    sums: &mut [f32],
 ) {
-    let Sums { turned, block, k, .. } = sums;
-    let width = k * LANES;
+    let SumsOf { turned, block, .. } = of;
     // Sums that wait for what comes after them, each with one of its blocks.
     let mut waiting: Vec<(usize, Vec<f64>)> = vec![];
     let mut begin = entries.start;
     while begin < entries.end {
-        let at = turned.at[begin] as usize / block;
+        let at = turned.at[begin] as usize >> block;
         let rest = &turned.at[begin..entries.end];
-        let next = begin + rest.partition_point(|&point| (point as usize) < (at + 1) * block);
-        own[..width].fill(0.0);
+        let next = begin + rest.partition_point(|&point| point as usize >> block == at);
         // SAFETY: as promised.
-        unsafe { add_entries::<FMA>(sums, begin..next, own) };
+        unsafe { sum_entries::<FMA>(of, begin..next, rows, sums) };
         // Those that meet before they meet this one.
         while let [.., (a, _), (b, _)] = waiting[..]
             && (a ^ b).checked_ilog2() < (b ^ at).checked_ilog2()
         {
             join(&mut waiting);
         }
-        waiting.push((at, own[..width].iter().map(|&x| f64::from(x)).collect()));
+        waiting.push((at, sums.iter().map(|&x| f64::from(x)).collect()));
         begin = next;
     }
     while waiting.len() > 1 {
         join(&mut waiting);
     }
     for (_, all) in waiting {
-        own.iter_mut().zip(all).for_each(|(own, all)| *own = all as f32);
+        sums.iter_mut().zip(all).for_each(|(sum, all)| *sum = all as f32);
     }
 }
 
@@ -387,27 +497,32 @@ impl Kernel for Sums<'_> {
     fn run<const L: usize, const FMA: bool>(self) {
         let (k, width) = (self.k, self.k * LANES);
         let features = self.from..self.from + self.u.len() / width;
-        assert!(holds(self.label.len(), self.turned.columns, LANES) && self.block > 0);
-        assert!(holds(self.factor.len(), self.turned.columns, LANES) && self.lanes <= LANES);
+        let points = self.turned.columns;
+        assert!(match self.added {
+            Added::ToOne { label, factor } =>
+                holds(label.len(), points, LANES) && holds(factor.len(), points, LANES),
+            Added::ToAll(numbers) => holds(numbers.len(), points, width),
+        });
+        assert!(self.block.is_power_of_two() && self.lanes <= LANES);
         assert!(features.end <= self.turned.len() && self.from.is_multiple_of(TOGETHER) && k < LABELS);
         assert!(holds(self.tally.len(), features.len().div_ceil(TOGETHER), width));
-        let mut own = [0.0f32; LABELS * LANES];
+        let Sums { turned, lanes, added, .. } = self;
+        let of = SumsOf { turned, k, lanes, added, block: self.block.ilog2() };
+        let mut rows = [0.0f32; LABELS * LANES];
         let mut near = vec![0.0f32; width];
-        for (at, row) in features.clone().enumerate() {
-            let entries = self.turned.offsets[row]..self.turned.offsets[row + 1];
-            own[..width].fill(0.0);
-            let block = |entry: Option<usize>| entry.map(|entry| self.turned.at[entry] as usize / self.block);
+        for (at, (row, sums)) in features.clone().zip(self.u.chunks_exact_mut(width)).enumerate() {
+            let entries = turned.offsets[row]..turned.offsets[row + 1];
+            let ends = |entries: &[u32]| entries.first().zip(entries.last()).map_or(0, |(a, b)| a ^ b);
             // SAFETY: as asserted.
             unsafe {
-                if block(entries.clone().next()) == block(entries.clone().last()) {
-                    add_entries::<FMA>(&self, entries, &mut own);
+                if ends(&turned.at[entries.clone()]) >> of.block == 0 {
+                    sum_entries::<FMA>(&of, entries, &mut rows, sums);
                 } else {
-                    join_blocks::<FMA>(&self, entries, &mut own);
+                    join_blocks::<FMA>(&of, entries, &mut rows, sums);
                 }
             }
-            self.u[at * width..(at + 1) * width].copy_from_slice(&own[..width]);
-            for (near, &own) in near.iter_mut().zip(&own) {
-                *near += own * if self.squares { own } else { 1.0 };
+            for (near, &sum) in near.iter_mut().zip(&*sums) {
+                *near += sum * if self.squares { sum } else { 1.0 };
             }
             if at % TOGETHER == TOGETHER - 1 || row + 1 == features.end {
                 let tally = &mut self.tally[at / TOGETHER * width..][..width];
@@ -491,12 +606,8 @@ mod tests {
                 run_form(
                     form,
                     Nearest {
-                        rows: &rows,
+                        to: Scored { rows: &rows, k, u: &u, inverse: &inverse, offset: &offset },
                         from,
-                        k,
-                        u: &u,
-                        inverse: &inverse,
-                        offset: &offset,
                         shift: &shift[from..],
                         label: &mut nearest,
                         score: &mut score,
@@ -518,9 +629,9 @@ mod tests {
                 let (lower, upper) = sums.split_at_mut(TOGETHER * k * LANES);
                 let (lower_tally, upper_tally) = tallies.split_at_mut(k * LANES);
                 for (from, u, tally) in [(0, lower, lower_tally), (TOGETHER, upper, upper_tally)] {
-                    let (turned, label, factor) = (&turned, &label, &factor);
-                    let lanes = LANES;
-                    run_form(form, Sums { turned, k, block, lanes, label, factor, from, u, squares, tally });
+                    let added = Added::ToOne { label: &label, factor: &factor };
+                    let (turned, lanes) = (&turned, LANES);
+                    run_form(form, Sums { turned, k, block, lanes, added, from, u, squares, tally });
                 }
                 let mut expected = vec![0.0; features * k * LANES];
                 for (p, l) in (0..points).flat_map(|p| (0..LANES).map(move |l| (p, l))) {
@@ -543,8 +654,7 @@ mod tests {
                     k,
                     block,
                     lanes: 2,
-                    label: &label,
-                    factor: &factor,
+                    added: Added::ToOne { label: &label, factor: &factor },
                     from: 0,
                     u: &mut sums,
                     squares,

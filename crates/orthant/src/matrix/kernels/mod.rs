@@ -10,6 +10,7 @@ pub mod machine;
 mod memory;
 mod pages;
 mod reduce;
+pub(crate) mod shares;
 pub(crate) mod sparse;
 pub(crate) mod tall;
 mod vectors;

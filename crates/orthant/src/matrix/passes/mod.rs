@@ -28,7 +28,7 @@ macro_rules! passes {
 passes! {
     look: Look, Norms;
     assign: Assign;
-    rough: Roughly, RoughSums;
+    rough: Roughly, Sharpen, RoughSums;
     power: Power;
     forms: Forms;
     sums: SumOfLabels, Normal, Products;
@@ -52,6 +52,7 @@ pub use moves::{Move, change};
 pub use multiply::Multiplied;
 pub use onp::Stepped;
 pub use residual::Left;
+pub use rough::Columns;
 pub use standing::{Standing, Stood};
 
 use super::seam::{AnyPart, AnyPass, Pass};

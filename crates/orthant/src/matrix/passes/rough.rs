@@ -3,21 +3,19 @@
 use crate::bytes::bytes_of;
 use crate::error::Result;
 use crate::matrix::engine::{ArrayMut, Scaled, Strip};
-use crate::matrix::kernels::lanes::NONE;
-use crate::matrix::rough::{RoughTold, adds_slot};
+use crate::matrix::kernels::lanes::{NONE, Rows};
+use crate::matrix::rough::{RoughTold, Softness, adds_slot};
 use crate::matrix::rule::Rough;
 use crate::matrix::seam::{Adds, Part, Pass, Use};
 use crate::matrix::{Mat, Rule};
 
-/// Assigns points in float32 and sums what they add.
+/// What points are scored with, in float32.
 #[derive(Debug, Clone)]
-pub struct Roughly {
+pub struct Columns {
     /// How points choose.
     pub rule: Rule,
     /// Number of clusters.
     pub k: usize,
-    /// The runs, whose labels are read and written.
-    pub runs: Vec<usize>,
     /// What points are multiplied with in each run, features × k.
     pub u: Vec<Mat>,
     /// For each cluster of all runs: its products are multiplied by this,
@@ -25,7 +23,34 @@ pub struct Roughly {
     /// and count less this times a number that is each point's own.
     pub offset: Vec<f32>,
 }
-bytes_of!(Roughly { rule, k, runs, u, inverse, offset });
+bytes_of!(Columns { rule, k, u, inverse, offset });
+
+impl Columns {
+    /// What each point's offsets are multiplied with.
+    fn shift(&self, rows: &Rows) -> Vec<f32> {
+        let of_total = self.rule.rough() == Rough::Distributions;
+        (0..rows.len()).map(|p| if of_total { rows.total(p) } else { 1.0 }).collect()
+    }
+
+    fn scaled<'a>(&'a self, shift: &'a [f32]) -> Scaled<'a> {
+        Scaled { k: self.k, inverse: &self.inverse, offset: &self.offset, shift }
+    }
+
+    fn told(&self) -> RoughlyTold {
+        let told = RoughTold { weight: vec![0.0; self.k], value: 0.0, changed: 0 };
+        RoughlyTold { runs: vec![told; self.u.len()] }
+    }
+}
+
+/// Assigns points in float32 and sums what they add.
+#[derive(Debug, Clone)]
+pub struct Roughly {
+    /// What they are scored with in each run.
+    pub to: Columns,
+    /// The runs, whose labels are read and written.
+    pub runs: Vec<usize>,
+}
+bytes_of!(Roughly { to, runs });
 
 impl Part for RoughTold {
     fn merge(&mut self, after: Self) {
@@ -35,7 +60,7 @@ impl Part for RoughTold {
     }
 }
 
-/// What [`Roughly`] tells of each run.
+/// What a rough pass tells of each run.
 #[derive(Debug, Clone)]
 pub struct RoughlyTold {
     /// In their order.
@@ -59,31 +84,27 @@ impl Pass for Roughly {
     type Part = RoughlyTold;
 
     fn empty(&self) -> RoughlyTold {
-        let told = RoughTold { weight: vec![0.0; self.k], value: 0.0, changed: 0 };
-        RoughlyTold { runs: vec![told; self.runs.len()] }
+        self.to.told()
     }
 
     fn slots(&self) -> Vec<Use> {
-        uses(self.rule, &self.runs)
+        uses(self.to.rule, &self.runs)
     }
 
     fn scored(&self) -> &[Mat] {
-        &self.u
+        &self.to.u
     }
 
     fn adds(&self) -> Adds {
-        Adds::Roughly { runs: self.runs.len(), k: self.k }
+        Adds::Roughly { runs: self.runs.len(), k: self.to.k }
     }
 
     fn strip(&self, strip: &mut Strip, arrays: &mut [ArrayMut], part: &mut RoughlyTold) -> Result<()> {
-        let (rule, runs) = (self.rule, self.runs.len());
+        let (rule, runs) = (self.to.rule, self.runs.len());
         let (labels, keeps) = arrays.split_at_mut(runs);
         let rows = strip.in_lanes();
-        let of_total = rule.rough() == Rough::Distributions;
-        let shift: Vec<f32> =
-            (0..strip.len()).map(|p| if of_total { rows.total(p) } else { 1.0 }).collect();
-        let scaled = Scaled { k: self.k, inverse: &self.inverse, offset: &self.offset, shift: &shift };
-        let (mut nearest, mut score) = strip.nearest_roughly(&rows, &scaled);
+        let shift = self.to.shift(&rows);
+        let (mut nearest, mut score) = strip.side_by_side().nearest(&rows, &self.to.scaled(&shift));
         for p in 0..strip.len() {
             let none = strip.norm2(p) == 0.0 && !rule.distance;
             let (w, adds) = (strip.weight(p), rule.adds(strip.weight(p), strip.norm2(p)));
@@ -105,6 +126,61 @@ impl Pass for Roughly {
             }
         }
         strip.add_roughly(&nearest, &score);
+        Ok(())
+    }
+}
+
+/// A soft iteration in float32: points belong to all clusters, and add themselves by their shares. [`super::Soften`] in float64.
+#[derive(Debug, Clone)]
+pub struct Sharpen {
+    /// What they are scored with in each run.
+    pub to: Columns,
+    /// Shares are proportional to `exp(−sharpness·left)`.
+    pub sharpness: f64,
+}
+bytes_of!(Sharpen { to, sharpness });
+
+impl Pass for Sharpen {
+    const NAME: &'static str = "sharpen";
+    type Part = RoughlyTold;
+
+    fn empty(&self) -> RoughlyTold {
+        self.to.told()
+    }
+
+    fn slots(&self) -> Vec<Use> {
+        vec![]
+    }
+
+    fn scored(&self) -> &[Mat] {
+        &self.to.u
+    }
+
+    fn adds(&self) -> Adds {
+        Adds::RoughlyMany { runs: self.to.u.len(), k: self.to.k }
+    }
+
+    fn strip(&self, strip: &mut Strip, _: &mut [ArrayMut], part: &mut RoughlyTold) -> Result<()> {
+        let (rule, k, runs) = (self.to.rule, self.to.k, self.to.u.len());
+        let rows = strip.in_lanes();
+        let shift = self.to.shift(&rows);
+        let known = |p: usize| (strip.weight(p), strip.norm2(p), rows.total(p));
+        let softness: Vec<Softness> =
+            (0..rows.len()).map(|p| Softness::of(rule, self.sharpness, known(p))).collect();
+        let (shares, score) =
+            strip.side_by_side().shares(&rows, &self.to.scaled(&shift), rule.onmf, &softness);
+        for p in 0..rows.len() {
+            let none = strip.norm2(p) == 0.0 && !rule.distance;
+            let adds = rule.adds(strip.weight(p), strip.norm2(p));
+            for (run, told) in part.runs.iter_mut().enumerate() {
+                told.tell_soft(rule, adds, (!none).then_some(score[p * runs + run]));
+                if rule.distance {
+                    let own = &shares[(p * runs + run) * k..][..k];
+                    told.weight.iter_mut().zip(own).for_each(|(weight, &share)| *weight += f64::from(share));
+                }
+            }
+        }
+        strip.share_roughly(&shares);
         Ok(())
     }
 }

@@ -33,6 +33,10 @@ impl Formulas for Cosine {
         (self.adds(w, norm2()), 0.0)
     }
 
+    fn rough_closeness(self, norm2: f64, _total: f64) -> f64 {
+        if norm2 > 0.0 { 1.0 / norm2.sqrt() } else { 0.0 }
+    }
+
     fn worth(self, _value: f64, product: f64, _weight: f64, _norm2: f64) -> f64 {
         product
     }

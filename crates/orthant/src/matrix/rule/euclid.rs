@@ -38,6 +38,10 @@ impl Formulas for Euclid {
         (w, w * norm2())
     }
 
+    fn rough_closeness(self, _norm2: f64, _total: f64) -> f64 {
+        2.0
+    }
+
     fn worth(self, value: f64, product: f64, weight: f64, norm2: f64) -> f64 {
         // Σ w‖m − c‖² = Σ w‖m‖² − 2(Σ wm)ᵀc + Σ w‖c‖²
         (value - 2.0 * (product - weight * norm2 / 2.0)).max(0.0)

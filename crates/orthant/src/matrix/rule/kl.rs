@@ -58,6 +58,11 @@ impl Formulas for Kl {
         (w, w * s)
     }
 
+    /// The share of a word: long texts doubt as much as short ones.
+    fn rough_closeness(self, _norm2: f64, total: f64) -> f64 {
+        if total > 0.0 { 1.0 / total } else { 0.0 }
+    }
+
     #[inline(always)]
     fn all_of(self, _w: f64, _norm2: f64) -> f64 {
         f64::INFINITY

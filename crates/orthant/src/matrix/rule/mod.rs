@@ -88,6 +88,12 @@ pub(crate) trait Formulas: Copy {
         value
     }
 
+    /// What a point's score counts for its share in a cluster, from its squared norm and the total of its entries. (ONMF's
+    /// counts squared.)
+    fn rough_closeness(self, _norm2: f64, _total: f64) -> f64 {
+        1.0
+    }
+
     /// What sums become for a rough iteration.
     const ROUGH: Rough;
 
@@ -237,6 +243,11 @@ impl Rule {
     /// The value from that of a rough iteration and `Σ w‖m‖²`.
     pub(crate) fn of_rough_value(self, value: f64, norm2: f64) -> f64 {
         by!(self, rule => rule.of_rough_value(value, norm2))
+    }
+
+    /// What a point's score counts for its share in a cluster, from its squared norm and the total of its entries.
+    pub(crate) fn rough_closeness(self, norm2: f64, total: f64) -> f64 {
+        by!(self, rule => rule.rough_closeness(norm2, total))
     }
 
     /// What is added to sums before they become distributions, relative to their mean entry.
