@@ -5,6 +5,7 @@
 //! When labels repeat in float32, or nothing more is gained, a run goes over to [`Lloyd`]. Should that change a label under
 //! exact centroids, the run may go back, but not for ever: points that belong to two clusters equally well could go to and fro.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
@@ -26,6 +27,9 @@ const FEW: usize = 4;
 const RACERS: usize = 8;
 /// So often a run may go back to float32.
 const BACK: usize = 2;
+/// After so many iterations runs of methods that leave points alone whose cluster cannot have changed are done with float32: the
+/// few that go on for so long move few points, and lanes would go through all of them.
+const LATE: usize = 40;
 /// At most so many iterations of a run at a time: lanes of runs that have ended wait for the others.
 const MOST: usize = 4;
 /// No more multiplications than this at a time, unless a single iteration has more: an observer waits for them.
@@ -174,10 +178,16 @@ impl<'a> Roughly<'a> {
         }
     }
 
-    /// How many rough iterations a run may still make.
+    /// How many rough iterations a run may make in all.
+    fn most(&self) -> usize {
+        let late = if self.exact.model.rule().adds_the_same { LATE } else { usize::MAX };
+        late.min(self.limit - 1)
+    }
+
+    /// How many of them are left.
     fn left(&self, run: usize) -> usize {
         let course = &self.courses[run];
-        if course.origin.is_some() { (self.limit - 1).saturating_sub(course.iterations) } else { 0 }
+        if course.origin.is_some() { self.most().saturating_sub(course.iterations) } else { 0 }
     }
 
     /// How many it may make before it has to wait for the others of a race.
@@ -316,14 +326,22 @@ impl<'a> Roughly<'a> {
 
     /// An iteration in float64 of some runs.
     fn exact_step(&mut self, runs: &[usize]) -> Result<Vec<Progress>> {
-        let progress = self.exact.step(runs)?;
+        // Those that are late go one by one: only then are points left alone.
+        let most = self.most();
+        let is_late = |run: &usize| most == LATE && self.courses[*run].iterations >= LATE;
+        let (late, others): (Vec<usize>, Vec<usize>) = runs.iter().partition(|run| is_late(run));
+        let mut told = if others.is_empty() { vec![] } else { self.exact.step(&others)? };
+        for &run in &late {
+            told.extend(self.exact.step(&[run])?);
+        }
+        let told: BTreeMap<usize, Progress> = others.into_iter().chain(late).zip(told).collect();
+        let progress: Vec<Progress> = runs.iter().map(|run| told[run]).collect();
         for (&run, progress) in runs.iter().zip(&progress) {
             let course = &mut self.courses[run];
             course.iterations += 1;
             if progress.converged {
                 self.exact.forget(run)?;
-            } else if course.back < BACK && course.iterations + 1 < self.limit && !self.exact.runs[run].exact
-            {
+            } else if course.back < BACK && course.iterations < most && !self.exact.runs[run].exact {
                 course.back += 1;
                 (course.value, course.quiet) = (f64::NEG_INFINITY, 0);
                 course.origin = Some(Origin::Centroids(self.exact.runs[run].u.clone()));
