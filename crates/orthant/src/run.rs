@@ -219,6 +219,10 @@ pub trait State {
     }
     /// What a run has reached; [`Error::Stopped`] where that is nothing yet.
     fn conclude(&mut self, run: usize) -> Result<Conclusion>;
+    /// What several runs have reached, all of which may have been ended before their time: labels, and directions to go on from.
+    fn conclude_all(&mut self, runs: &[usize]) -> Result<Vec<Conclusion>> {
+        runs.iter().map(|&run| self.conclude(run)).collect()
+    }
     /// The stages so far, for a method that has several; their iterations add up to those of the run.
     fn marks(&self) -> &[Mark] {
         &[]

@@ -443,6 +443,42 @@ impl State for Roughly<'_> {
         Ok(conclusion)
     }
 
+    fn conclude_all(&mut self, runs: &[usize]) -> Result<Vec<Conclusion>> {
+        let is_rough = |run: &usize| {
+            let Course { origin, iterations, .. } = &self.courses[*run];
+            *iterations > 0 && matches!(origin, Some(Origin::Labels(_) | Origin::Sums(..)))
+        };
+        let (rough, others): (Vec<usize>, Vec<usize>) = runs.iter().partition(|run| is_rough(run));
+        let mut all = BTreeMap::new();
+        if self.exact.model.rule().onmf {
+            // What float32 has told of them will do.
+            for &run in &rough {
+                let (labels, directions) = (self.exact.slots.labels(run)?, self.centroids(run)?);
+                let (negativity, orthogonality) = (0.0, 0.0);
+                let told = Conclusion {
+                    labels,
+                    directions,
+                    explained: None,
+                    objective: None,
+                    negativity,
+                    orthogonality,
+                };
+                all.insert(run, told);
+            }
+        } else if !rough.is_empty() {
+            self.settle(&rough)?;
+            for (&run, told) in rough.iter().zip(self.exact.step(&rough)?) {
+                let mut conclusion = self.exact.conclude(run)?;
+                conclusion.objective = conclusion.objective.or(Some(told.objective));
+                all.insert(run, conclusion);
+            }
+        }
+        for run in others {
+            all.insert(run, self.conclude(run)?);
+        }
+        Ok(runs.iter().filter_map(|run| all.remove(run)).collect())
+    }
+
     fn save(&mut self) -> Result<Saved> {
         let mut saved = Saved::default();
         saved.put("courses", &self.courses);

@@ -133,6 +133,8 @@ struct Candidate {
     directions: Mat,
     /// The more, the better: what it explains (ONMF), or the objective, with its sign changed where less is better.
     value: f64,
+    /// Whether what it explains is told by exact directions; else it is a little more than that.
+    exact: bool,
     /// Whether it is where moves and swaps have ended.
     moved: bool,
     swapped: bool,
@@ -186,7 +188,8 @@ const REMEMBERED: usize = 10;
 const LEAST_GAIN: f64 = 1e-7;
 /// Steps of a descent after which children that are behind are given up.
 const RACE: usize = 4;
-/// What is left of a descent in which fewer points (relative) change their cluster is not worth its passes.
+/// What is left of a descent in which fewer points (relative) change their cluster is not worth its passes: what is remembered
+/// are partitions to go on from.
 const SETTLED: f64 = 2e-3;
 /// At most so many iterations of moves or swaps.
 const LIMIT: usize = 1000;
@@ -313,16 +316,30 @@ impl<'a> Searching<'a> {
         Ok(Box::new(Lloyd::from_centroids(self.model.clone(), self.problem, starts.collect())?))
     }
 
-    /// Centroids and value of every conclusion, whose runs ended with these objectives.
-    fn worth(&self, conclusions: &[Conclusion], reached: &[f64]) -> Result<Vec<(Mat, f64)>> {
-        if self.task.is_onmf() {
-            return told(self.problem, conclusions, VECTOR_TOLERANCE);
-        }
-        let value = |(c, &last): (&Conclusion, &f64)| {
+    /// Centroids and value of every conclusion, whose runs ended with these objectives, and whether that is exact.
+    fn worth(&self, conclusions: &[Conclusion], reached: &[f64]) -> Result<Vec<(Mat, f64, bool)>> {
+        let by_objective = |c: &Conclusion, last: f64| {
             let objective = c.objective.unwrap_or(last);
-            (c.directions.clone(), if self.model.most() { objective } else { -objective })
+            match (self.task.is_onmf(), self.model.most()) {
+                (true, _) => self.problem.facts().norm2 - objective,
+                (_, true) => objective,
+                _ => -objective,
+            }
         };
-        Ok(conclusions.iter().zip(reached).map(value).collect())
+        if self.task.is_onmf() && (self.goes_to_the_end() || reached.iter().any(|x| x.is_nan())) {
+            let told = told(self.problem, conclusions, VECTOR_TOLERANCE)?;
+            return Ok(told.into_iter().map(|(directions, value)| (directions, value, true)).collect());
+        }
+        let own = |(c, &last): (&Conclusion, &f64)| {
+            let value = c.explained.unwrap_or_else(|| by_objective(c, last));
+            (c.directions.clone(), value, c.explained.is_some() || !self.task.is_onmf())
+        };
+        Ok(conclusions.iter().zip(reached).map(own).collect())
+    }
+
+    /// Whether every descent of ONMF goes to its very end.
+    fn goes_to_the_end(&self) -> bool {
+        self.task.effort >= Effort::Thorough
     }
 
     /// How many iterations a stage may make before it is decided who of its runs goes on.
@@ -399,28 +416,30 @@ impl<'a> Searching<'a> {
             // Who stops the work waits for it: the others are not worth their conclusions.
             ended = self.furthest(part).or(ended.first().copied()).into_iter().collect();
         }
-        let conclusions = ended.iter().map(|&run| part.state.conclude(run)).collect::<Result<Vec<_>>>()?;
+        let conclusions = part.state.conclude_all(&ended)?;
         let reached: Vec<f64> = ended.iter().map(|&run| part.reached[run]).collect();
         let worth = self.worth(&conclusions, &reached)?;
         let before = self.found.first().map(|best| best.value);
         // Moves, swaps and the descent never lose: what they began with has served.
         let origin = if runs == 1 { part.origin.map(|at| self.found.remove(at)) } else { None };
-        for (conclusion, (directions, value)) in conclusions.into_iter().zip(worth) {
+        for (conclusion, (directions, value, exact)) in conclusions.into_iter().zip(worth) {
             let labels = conclusion.labels;
-            let mut new = Candidate { labels, directions, value, moved: false, swapped: false };
+            let mut new = Candidate { labels, directions, value, exact, moved: false, swapped: false };
             if let Some(origin) = &origin {
                 // But for rounding, above which the descent has the last word: its labels are those of the nearest centroid.
                 let lost = new.value < origin.value;
                 let rounding = new.value >= origin.value - 1e-9 * origin.value.abs();
                 if lost && !(matches!(step, Step::Descend) && rounding) {
                     (new.labels, new.value) = (origin.labels.clone(), origin.value);
-                    new.directions = origin.directions.clone();
+                    (new.directions, new.exact) = (origin.directions.clone(), origin.exact);
                 }
                 let same = new.labels == origin.labels;
                 new.moved = matches!(step, Step::Moves) || (same && origin.moved);
                 new.swapped = matches!(step, Step::Swaps(_)) || (same && origin.swapped);
             }
-            let twin = self.found.iter().position(|c| (c.value - new.value).abs() <= 1e-13 * new.value.abs());
+            let same = |c: &Candidate| if c.exact && new.exact { 1e-13 } else { LEAST_GAIN };
+            let is_twin = |c: &Candidate| (c.value - new.value).abs() <= same(c) * new.value.abs();
+            let twin = self.found.iter().position(is_twin);
             match twin {
                 // The same partition by another way: it has had what either has had.
                 Some(at) if matches!(step, Step::Descend) => self.found[at] = new,
@@ -492,8 +511,9 @@ impl State for Searching<'_> {
         let last: Vec<(usize, Progress)> =
             part.active.iter().zip(&steps).filter_map(|(&run, steps)| Some((run, *steps.last()?))).collect();
         last.iter().for_each(|(run, p)| part.reached[*run] = p.objective);
-        // Of many descents none need go to its very end; those of ONMF are told by it what they explain.
-        let settled = |p: &Progress| !self.task.is_onmf() && part.reached.len() > 1 && p.residual < SETTLED;
+        // Of many descents none need go to its very end.
+        let to_end = self.task.is_onmf() && self.goes_to_the_end();
+        let settled = |p: &Progress| !to_end && part.reached.len() > 1 && p.residual < SETTLED;
         let ended: Vec<usize> =
             last.iter().filter(|(_, p)| p.converged || settled(p)).map(|(run, _)| *run).collect();
         part.active.retain(|run| !ended.contains(run));
@@ -551,7 +571,7 @@ impl State for Searching<'_> {
         Ok(Conclusion {
             labels: best.labels.clone(),
             directions: best.directions.clone(),
-            explained: self.task.is_onmf().then_some(best.value),
+            explained: (self.task.is_onmf() && best.exact).then_some(best.value),
             objective: Some(self.objective(best.value)),
             negativity: 0.0,
             orthogonality: 0.0,

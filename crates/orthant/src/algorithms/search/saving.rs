@@ -92,6 +92,7 @@ impl Candidate {
         saved.put("labels", &self.labels);
         saved.put("directions", &self.directions);
         saved.put("value", &self.value);
+        saved.put("exact", &self.exact);
         saved.put("tried", &(self.moved, self.swapped));
         saved
     }
@@ -102,6 +103,7 @@ impl Candidate {
             labels: saved.take_labels("labels", points, k)?,
             directions: saved.take_mat("directions", features, k)?,
             value: saved.take_finite("value")?,
+            exact: saved.take("exact")?,
             moved,
             swapped,
         })
