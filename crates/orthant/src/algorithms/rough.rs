@@ -13,8 +13,8 @@ use rand_chacha::ChaCha8Rng;
 use super::lloyd::{Lloyd, Model};
 use crate::bytes::bytes_of;
 use crate::error::Result;
-use crate::matrix::passes::{RoughSums, SumOfLabels};
-use crate::matrix::rough::{Origin, RoughRun, RoughRuns, RoughTold, fits, roughly};
+use crate::matrix::passes::SumOfLabels;
+use crate::matrix::rough::{Origin, RoughRun, RoughRuns, RoughTold, fits, roughly, sums_left};
 use crate::matrix::{Mat, Slot, threads};
 use crate::prepare::Problem;
 use crate::run::{Conclusion, Progress, State, Trace, share};
@@ -271,8 +271,7 @@ impl<'a> Roughly<'a> {
         settled.retain(|&run| !self.courses[run].waits);
         self.settle(&settled)?;
         for (run, weight) in empty {
-            let u = self.centroids(run)?;
-            self.exact.runs[run].u = u;
+            self.exact.runs[run].u = self.centroids(&[run])?.remove(0);
             self.exact.mend(run, &weight)?;
             let u = std::mem::replace(&mut self.exact.runs[run].u, Mat::zeros(0, 0));
             let course = &mut self.courses[run];
@@ -284,15 +283,18 @@ impl<'a> Roughly<'a> {
         Ok(all)
     }
 
-    /// Centroids of a run's labels in float64; of ONMF as the last power step left them.
-    fn centroids(&mut self, run: usize) -> Result<Mat> {
-        let (k, rule) = (self.problem.k, self.exact.model.rule());
+    /// Centroids of the labels of some runs in float64; of ONMF as the last power step left them.
+    fn centroids(&mut self, runs: &[usize]) -> Result<Vec<Mat>> {
+        let (k, rule, slots) = (self.problem.k, self.exact.model.rule(), &mut *self.exact.slots);
         if rule.onmf {
-            let sums = self.exact.slots.sweep(&RoughSums { rule, k, run })?.1;
-            return Ok(rule.scored(rule.centroids(sums, &[])));
+            let sums = sums_left(slots, rule, k, runs)?;
+            return Ok(sums.into_iter().map(|sums| rule.scored(rule.centroids(sums, &[]))).collect());
         }
-        let (weight, sums) = self.exact.slots.sweep(&SumOfLabels { k, rule, run })?;
-        Ok(rule.scored(rule.centroids(sums, &weight.0)))
+        let centroids = |&run: &usize| {
+            let (weight, sums) = slots.sweep(&SumOfLabels { k, rule, run })?;
+            Ok(rule.scored(rule.centroids(sums, &weight.0)))
+        };
+        runs.iter().map(centroids).collect()
     }
 
     /// Float64 takes over some runs, with the exact centroids of their labels, or those that they were given.
@@ -317,8 +319,7 @@ impl<'a> Roughly<'a> {
         if labelled.is_empty() || self.exact.take_over_exact(&labelled)? {
             return Ok(());
         }
-        for &run in &labelled {
-            let u = self.centroids(run)?;
+        for (&run, u) in labelled.iter().zip(self.centroids(&labelled)?) {
             self.exact.take_over(run, u)?;
         }
         self.exact.make_exact(&labelled)
@@ -452,8 +453,8 @@ impl State for Roughly<'_> {
         let mut all = BTreeMap::new();
         if self.exact.model.rule().onmf {
             // What float32 has told of them will do.
-            for &run in &rough {
-                let (labels, directions) = (self.exact.slots.labels(run)?, self.centroids(run)?);
+            for (&run, directions) in rough.iter().zip(self.centroids(&rough)?) {
+                let labels = self.exact.slots.labels(run)?;
                 let (negativity, orthogonality) = (0.0, 0.0);
                 let told = Conclusion {
                     labels,

@@ -150,7 +150,7 @@ pub struct RoughCourse {
     pub soft: Vec<RoughTold>,
     /// Each of the others.
     pub hard: Vec<RoughTold>,
-    /// The sums after the last, where that was a soft one.
+    /// The sums where none of the others was asked for: after the last soft one, or of the labels that the run came with.
     pub(crate) sums: Option<Mat>,
 }
 
@@ -169,6 +169,20 @@ pub fn roughly(data: &dyn Data, slots: &mut dyn Slots, asked: &mut RoughRuns) ->
         }
     }
     Ok(courses)
+}
+
+/// The sums that the last iterations of some runs have left, from their labels, features × k each.
+pub fn sums_left(slots: &mut dyn Slots, rule: Rule, k: usize, runs: &[usize]) -> Result<Vec<Mat>> {
+    let ask = |&run: &usize| {
+        let origin = Origin::Labels(vec![1.0; k]);
+        RoughRun { run, origin, value: f64::NEG_INFINITY, quiet: 0, most: 0 }
+    };
+    let asked = RoughRuns { soft: vec![], rule, k, runs: runs.iter().map(ask).collect() };
+    if let Some(courses) = slots.in_lanes(&asked) {
+        return Ok(courses?.into_iter().filter_map(|course| course.sums).collect());
+    }
+    let single = |sums: Mat| sums.map(|x| f64::from(x as f32));
+    runs.iter().map(|&run| Ok(single(slots.sweep(&RoughSums { rule, k, run })?.1))).collect()
 }
 
 fn by_passes(data: &dyn Data, slots: &mut dyn Slots, asked: &mut RoughRuns) -> Result<Vec<RoughCourse>> {

@@ -136,17 +136,14 @@ impl<'a> Iterating<'a> {
                 Origin::Centroids(_) => {}
             }
         }
-        self.begin(lanes);
+        self.begin(soft.is_empty(), lanes, &mut courses);
         for (at, &sharpness) in soft.iter().enumerate() {
             for (l, new) in self.sharpen(sharpness).into_iter().enumerate() {
                 self.weight[l].clone_from(&new.weight);
                 courses[l].soft.push(new);
             }
             let tallies = self.sum(Adding::Shares);
-            if at + 1 == soft.len() {
-                let ends = |&l: &usize| lanes[l].asked.most == 0;
-                (0..lanes.len()).filter(ends).for_each(|l| courses[l].sums = Some(self.sums_of(l)));
-            }
+            self.tell_sums(at + 1 == soft.len(), lanes, &mut courses);
             self.make_ready(&tallies);
         }
         let mut active: Vec<usize> = (0..lanes.len()).filter(|&l| lanes[l].asked.most > 0).collect();
@@ -175,10 +172,11 @@ impl<'a> Iterating<'a> {
     }
 
     /// What points are first multiplied with.
-    fn begin(&mut self, lanes: &[Lane]) {
+    fn begin(&mut self, ends: bool, lanes: &[Lane], courses: &mut [RoughCourse]) {
         let given = |lane: &Lane| matches!(lane.asked.origin, Origin::Centroids(_) | Origin::Shares(..));
         if !lanes.iter().all(given) {
             let tallies = self.sum(Adding::Labels);
+            self.tell_sums(ends, lanes, courses);
             self.make_ready(&tallies);
         }
         for (l, lane) in lanes.iter().enumerate() {
@@ -196,6 +194,13 @@ impl<'a> Iterating<'a> {
             }
         }
         self.forget_starts(lanes);
+    }
+
+    /// The sums of lanes that are asked for no iteration from them, where these are the last.
+    fn tell_sums(&self, last: bool, lanes: &[Lane], courses: &mut [RoughCourse]) {
+        for l in (0..lanes.len()).filter(|&l| last && lanes[l].asked.most == 0) {
+            courses[l].sums = Some(self.sums_of(l));
+        }
     }
 
     /// Points that start the clusters of a lane: each is alone in its own.
