@@ -81,7 +81,7 @@ impl Task {
             task: self.clone(),
             start: start.clone(),
             stream,
-            plan: self.effort.plan(self.is_onmf(), start, problem.k),
+            plan: self.effort.plan(self.is_onmf(), start, problem.k, problem.data.shape().points),
             position: 0,
             found: vec![],
             part: None,
