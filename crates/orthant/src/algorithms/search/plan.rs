@@ -22,8 +22,8 @@ pub enum Effort {
     Endless,
 }
 
-/// With more points than this normal effort has half of the children: a few more of them find a lower error on some texts of unit
-/// norm, but on large data the search is not to take longer than what people would use instead.
+/// With more points than this normal effort has half of the starts and children: more of them find a lower error on some texts of
+/// unit norm, but on large data the search is not to take longer than what people would use instead.
 const MANY: usize = 5000;
 
 impl Effort {
@@ -41,8 +41,9 @@ impl Effort {
         match self {
             Effort::Quick => plan.extend([Step::Soften(6), Step::Moves]),
             Effort::Normal => {
-                plan.push(Step::Soften(16));
-                plan.extend(generations(12, if points > MANY { 8 } else { 16 }));
+                let runs = if points > MANY { 8 } else { 16 };
+                plan.push(Step::Soften(runs));
+                plan.extend(generations(12, runs));
                 plan.extend([Step::Moves, Step::Moves]);
             }
             Effort::Thorough | Effort::Endless => {
