@@ -371,7 +371,7 @@ impl<'a> Searching<'a> {
     fn sharpening(&self, step: Step) -> Sharpening {
         let children = matches!(step, Step::Cross(_));
         let sharpening = match (self.model.rule().information, children) {
-            (false, false) => plan::STARTS,
+            (false, false) => plan::starts(self.task.effort),
             (false, true) => plan::CHILDREN,
             (true, false) => plan::STARTS_BY_SIZE,
             (true, true) => plan::CHILDREN_BY_SIZE,

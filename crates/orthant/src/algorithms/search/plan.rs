@@ -117,8 +117,11 @@ static SLOW: &Schedule = &schedule("continuation, slow", 0.0, 1.0, 1.015, 1e-2);
 static MULTIPLIERS: &Schedule = &schedule("continuation with multipliers", 100.0, 0.1, 1.02, 1e-2);
 
 /// Shares sharpen from where points belong to most clusters to where they belong to one or two. What is left of a point
-/// counts relative to what points have on the average: on raw counts, unit norms and spectra alike.
-pub(super) const STARTS: Sharpening = Sharpening { from: 8.0, to: 80.0, steps: 20 };
+/// counts relative to what points have on the average: on raw counts, unit norms and spectra alike. Normal effort begins a little
+/// softer: its few starts find the lowest errors on more texts so, the many of thorough effort the other way round.
+pub(super) const fn starts(effort: Effort) -> Sharpening {
+    Sharpening { from: if matches!(effort, Effort::Normal) { 8.0 } else { 10.0 }, to: 80.0, steps: 20 }
+}
 /// Children have the clusters of their parents, and only settle what these differ in.
 pub(super) const CHILDREN: Sharpening = Sharpening { from: 60.0, to: 200.0, steps: 5 };
 /// The same for the divergence, which counts relative to the size of each point: long texts would never doubt.
