@@ -1,4 +1,4 @@
-//! Soft memberships of eight runs side by side, in float32: see [`super::lanes`] for how they lie.
+//! Soft memberships of eight runs side by side, in float32: see [`mod@super::lanes`] for how they lie.
 
 use super::lanes::{LANES, Scored, scores, share};
 use super::{Kernel, holds};
