@@ -21,6 +21,7 @@ use crate::checkpoint::{BatchSaved, Checkpoint, PolishSaved, Reached};
 use crate::error::{Error, Result};
 use crate::finish::{Solution, finish};
 pub use crate::job::{DEFAULT_METHOD, Job};
+use crate::matrix::fold::{self, fold};
 use crate::matrix::{Data, Mat, Rule, Shape, kernels};
 pub use crate::outcome::{Outcome, Run, Stage};
 use crate::prepare::Problem;
@@ -56,10 +57,6 @@ pub fn resume(data: &dyn Data, job: &Job, saved: Checkpoint, observer: &mut dyn 
             saved.of
         )));
     }
-    let shape = data.shape();
-    if !saved.is_sound(shape.points, shape.features, job.k, job.runs) {
-        return Err(misfit());
-    }
     cluster_from(data, job, Some(saved), observer)
 }
 
@@ -80,21 +77,33 @@ fn cluster_from(
         Some(time) => Duration::try_from_secs_f64(time).ok().and_then(|time| begun.checked_add(time)),
         None => None,
     };
-    let problem =
-        Problem::new(data, job.k, job.method.needs())?.asking(observer.stop_asked()).until(deadline);
     // A polish may bring up what was behind; a search has its own ways to give up what is.
     let race = job.race.filter(|_| job.polish.is_empty() && job.method.batched);
-    let problem = problem.racing(race);
+    let asked = observer.stop_asked();
+    let of = |data| {
+        let problem = Problem::new(data, job.k, job.method.needs())?;
+        Ok::<_, Error>(problem.asking(asked.clone()).until(deadline).racing(race))
+    };
+    let given = of(data)?;
     let algorithm = job.method.with(&job.values())?;
     let other = EmOnmf::default();
     let aim: &dyn Algorithm = if job.aim().name == job.method.name { &*algorithm } else { &other };
     let start = job.start();
-    start.check(&problem)?;
+    start.check(&given)?;
     if let (Some(polish), Some(_)) = (job.polish.iter().find(|p| p.is_onmf()), data.facts().negative) {
         return Err(Error::parameter("polish", format!("{} needs nonnegative data", polish.name())));
     }
     let (runs, batch) = runs_of(&data.shape(), job);
     check_room(&data.shape(), data.in_memory(), job)?;
+    // Searches go over data with the same products of points and fewer features; the answer is about those that were given.
+    let folds = algorithm.goes_by_products() && !start.is_about_features();
+    let folded = if folds { fold(data)? } else { None };
+    let alike = folded.as_ref().map(|folded| of(&*folded.data)).transpose()?;
+    let problem = alike.as_ref().unwrap_or(&given);
+    let features = problem.data.shape().features;
+    if saved.as_ref().is_some_and(|saved| !saved.is_sound(data.shape().points, features, job.k, job.runs)) {
+        return Err(misfit());
+    }
     let mut stopped = None;
     let mut left_behind = saved.as_ref().map_or(0, |saved| saved.left_behind);
     let mut finished: Vec<Run> = saved.as_mut().map_or(vec![], |s| std::mem::take(&mut s.finished));
@@ -105,7 +114,8 @@ fn cluster_from(
         let streams: Vec<Stream> =
             (first..first + count).map(|run| Stream { seed: job.seed, run: run as u64 }).collect();
         let batch = Batch {
-            problem: &problem,
+            problem,
+            data,
             job,
             aim,
             start: &start,
@@ -140,9 +150,15 @@ fn cluster_from(
     // Only the best run is worth factors of its own.
     let mut slots = data.slots()?;
     // Kept in the run too: a checkpoint of the certificate goes on from the same.
-    let directions = finished[best].directions.clone();
+    let unfolded = |u: &Mat| folded.as_ref().map_or_else(|| u.clone(), |folded| folded.unfold(u));
+    let directions = finished[best].directions.as_ref().map(unfolded);
     let guess = directions.unwrap_or_else(|| Mat::zeros(data.shape().features, job.k));
-    let (solution, left) = finish(&problem, &mut *slots, &finished[best].labels, &guess, aim.rule())?;
+    if let Some(alike) = &alike {
+        given.is_cut_short_as(alike);
+        given.knows_singular(alike, unfolded)?;
+    }
+    let problem = &given;
+    let (solution, left) = finish(problem, &mut *slots, &finished[best].labels, &guess, aim.rule())?;
     let checkpoint = Checkpoint { of: job.fingerprint(data), finished, left_behind, batch: None };
     let seconds = begun.elapsed().as_secs_f64();
     let certifying = Instant::now();
@@ -150,8 +166,8 @@ fn cluster_from(
     let mut saving = Saving { observer, checkpoint: whole.then_some(&checkpoint) };
     let iterations: usize = checkpoint.finished.iter().map(Run::iterations).sum();
     let spent = data.shape().nonzeros as u128 * (job.k * iterations) as u128;
-    let level = job.certificate.after(&problem, aim.rule().onmf, spent);
-    let certificate = certify(&problem, &mut *slots, &solution, &left, level, &mut saving)?;
+    let level = job.certificate.after(problem, aim.rule().onmf, spent);
+    let certificate = certify(problem, &mut *slots, &solution, &left, level, &mut saving)?;
     check_finite(&solution, &certificate)?;
     let mut finished = checkpoint.finished;
     finished[best].labels = solution.labels.clone();
@@ -195,13 +211,15 @@ pub fn check_room(shape: &Shape, in_memory: bool, job: &Job) -> Result<()> {
     };
     const END: u128 = 28;
     let directions = features * k * (each * batch + END) * size_of::<f64>() as u128;
+    let algorithm = job.method.with(&job.values())?;
     // Beside points in memory what the method holds, and labels of the runs in progress. Beside points on a disk those
     // arrays may be there too, but not a norm, a label and a strength of each.
     let of_point = match in_memory {
-        true => k * job.method.with(&job.values())?.arrays() as u128 * size_of::<f64>() as u128,
+        true => k * algorithm.arrays() as u128 * size_of::<f64>() as u128,
         false => 20,
     };
-    let bytes = directions + points * (of_point + batch * size_of::<i32>() as u128);
+    let folded = if algorithm.goes_by_products() { fold::bytes(shape, in_memory) } else { 0 };
+    let bytes = directions + folded + points * (of_point + batch * size_of::<i32>() as u128);
     let work = format!("{} for k = {k} on {points} points of {features} features", job.method.title);
     kernels::check_room(&work, bytes, job.memory, "fewer clusters, runs at once or features need less")
 }
@@ -252,6 +270,8 @@ impl Observer for Saving<'_> {
 /// Some runs side by side.
 struct Batch<'a> {
     problem: &'a Problem<'a>,
+    /// The data that were given, which may have other features than those of the problem.
+    data: &'a dyn Data,
     job: &'a Job,
     /// Whose objective and rule the answer has.
     aim: &'a dyn Algorithm,
@@ -409,7 +429,7 @@ impl Batch<'_> {
         if self.problem.was_cut_short() {
             return None;
         }
-        let of = self.job.fingerprint(self.problem.data);
+        let of = self.job.fingerprint(self.data);
         let (finished, left_behind) = (self.finished.to_vec(), self.left_behind);
         Some(Checkpoint { of, finished, left_behind, batch: Some(batch) }.to_bytes())
     }

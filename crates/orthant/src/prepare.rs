@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
 use crate::matrix::passes::{Information, LabelByV};
-use crate::matrix::{Data, Facts, Format, Matrix, Shape, Slots};
+use crate::matrix::{Data, Facts, Format, Mat, Matrix, Shape, Slots};
 use crate::random::{one_of_each_stretch, sample, uniform};
 use crate::run::{Race, StopAsked};
 use crate::singular::{Singular, top_until};
@@ -226,6 +226,19 @@ impl<'a> Problem<'a> {
         }
         let singular = top_until(self.data, self.k, &|| self.stop_is_asked())?;
         Ok(self.singular.get_or_init(|| singular))
+    }
+
+    /// Takes over the singular values of other data with the same products of points, whose left vectors are `unfolded` by the
+    /// caller. (They are computed where they were not needed yet: work that was resumed may have gone on without them.)
+    pub(crate) fn knows_singular(&self, of: &Problem, unfolded: impl Fn(&Mat) -> Mat) -> Result<()> {
+        let Singular { values, left, slack } = match of.singular() {
+            Err(Error::Stopped(_)) => return Ok(()),
+            known => known?,
+        };
+        let scale = self.facts().scale / of.facts().scale;
+        let values = values.iter().map(|x| x * scale).collect();
+        let _ = self.singular.set(Singular { values, left: unfolded(left), slack: slack * scale * scale });
+        Ok(())
     }
 
     /// `Σⱼ wⱼ·Σ_f m log(m/Σm)`: the part of the KL divergence that no factors change.

@@ -10,6 +10,7 @@ mod certificate;
 mod checkpoints;
 mod conformance;
 mod extremes;
+mod folding;
 mod many_starts;
 mod observed;
 mod paper;

@@ -309,6 +309,30 @@ fn all_methods_on_all_kinds_give_the_same_bits_whoever_holds_the_points() {
 }
 
 #[test]
+fn points_with_features_of_their_own_give_searches_the_same_bits_whoever_holds_them() {
+    let (count, core, own) = (700, 9, 3);
+    let x = clustered(count, core, 4, 71);
+    let features = core + own * count;
+    let mut wide = vec![0.0; count * features];
+    for (j, row) in wide.chunks_exact_mut(features).enumerate() {
+        row[..core].copy_from_slice(&x[j * core..(j + 1) * core]);
+        row[core + own * j..][..j % (own + 1)].fill(0.25 + (j % 7) as f64);
+    }
+    for kind in ["sparse f64", "sparse f32"] {
+        let points = points(kind, &wide, features);
+        for method in METHODS.iter().filter(|method| method.name.starts_with("best")) {
+            let what = format!("{} on {kind} with features of their own", method.name);
+            let job = job(method);
+            let whole = run(&*open(points.clone(), None).unwrap(), &job);
+            let source = Weighted { points: &points, weights: None };
+            assert_same(&whole, &run(&*stream(source).unwrap(), &job), &format!("{what}, streamed"));
+            let data = on_workers(&points, &None, 3, 1 << 20, vec![]).unwrap();
+            assert_same(&whole, &run(&*data, &job), &format!("{what}, 3 workers"));
+        }
+    }
+}
+
+#[test]
 fn workers_that_leave_restart_and_join_at_any_moment_change_no_bit() {
     let x = clustered(700, 9, 4, 71);
     for (kind, kept_here) in [("dense f64", usize::MAX), ("sparse f32", 0)] {

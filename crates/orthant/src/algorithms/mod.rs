@@ -66,6 +66,12 @@ pub trait Algorithm: Send + Sync {
         Ok(Box::new(Swaps::of_labels(Arc::new(em_onmf::Directions), problem, labels, stream)?))
     }
 
+    /// Whether products of points with each other are all that it goes by, and any data with the same ones do. (True of others too,
+    /// but the last digits of a method are those of the data as they are.)
+    fn goes_by_products(&self) -> bool {
+        false
+    }
+
     /// How many arrays of points × k it holds beside the data.
     fn arrays(&self) -> usize {
         0

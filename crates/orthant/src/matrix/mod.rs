@@ -33,6 +33,7 @@ mod arrays;
 mod compressed;
 mod cut;
 mod engine;
+pub(crate) mod fold;
 pub(crate) mod kernels;
 mod mat;
 pub mod passes;

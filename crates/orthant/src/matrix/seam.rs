@@ -106,6 +106,8 @@ pub struct Facts {
     pub least_norm2: f64,
     /// Features that are zero in every point.
     pub zero_features: usize,
+    /// Features that are not zero in a single point; of dense data none are told.
+    pub lone_features: usize,
     /// The first NaN or infinite entry.
     pub not_finite: Option<Entry>,
     /// The first negative entry.

@@ -99,6 +99,11 @@ impl Start {
         matches!(self, Start::Random | Start::Residual)
     }
 
+    /// Whether it says something of single features.
+    pub(crate) fn is_about_features(&self) -> bool {
+        matches!(self, Start::Nndsvd | Start::Centroids(_))
+    }
+
     /// Checks labels and centroids against the data.
     pub fn check(&self, problem: &Problem) -> Result<()> {
         given::check(self, problem)

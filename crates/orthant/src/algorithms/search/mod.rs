@@ -120,6 +120,10 @@ impl<S: Search> Algorithm for S {
         self.task().descent.swaps(problem, labels, stream)
     }
 
+    fn goes_by_products(&self) -> bool {
+        !self.rule().information
+    }
+
     fn arrays(&self) -> usize {
         if self.task().is_onmf() { 3 } else { 0 }
     }

@@ -22,19 +22,19 @@ pub struct Looked {
     pub not_finite: Option<Entry>,
     /// The first negative entry.
     pub negative: Option<Entry>,
-    /// Features that are not zero everywhere.
-    pub used: Vec<bool>,
+    /// How many points each feature is not zero in: none, one, or 2 for more (which dense points say of every one).
+    pub points_with: Vec<u8>,
     /// Of every entry and its place.
     pub digest: u64,
 }
-bytes_of!(Looked { largest, not_finite, negative, used, digest });
+bytes_of!(Looked { largest, not_finite, negative, points_with, digest });
 
 impl Part for Looked {
     fn merge(&mut self, after: Self) {
         self.largest = self.largest.max(after.largest);
         self.not_finite = self.not_finite.or(after.not_finite);
         self.negative = self.negative.or(after.negative);
-        self.used.iter_mut().zip(after.used).for_each(|(a, b)| *a |= b);
+        self.points_with.iter_mut().zip(after.points_with).for_each(|(a, b)| *a = 2.min(*a + b));
         self.digest = crate::bytes::digest([self.digest, after.digest]);
     }
 }
@@ -44,7 +44,8 @@ impl Pass for Look {
     type Part = Looked;
 
     fn empty(&self) -> Looked {
-        Looked { largest: 0.0, not_finite: None, negative: None, used: vec![false; self.features], digest: 0 }
+        let points_with = vec![0; self.features];
+        Looked { largest: 0.0, not_finite: None, negative: None, points_with, digest: 0 }
     }
 
     fn slots(&self) -> Vec<Use> {
@@ -60,7 +61,7 @@ impl Pass for Look {
             largest: seen.largest,
             not_finite: seen.not_finite.map(whole),
             negative: seen.negative.map(whole),
-            used: seen.used,
+            points_with: seen.points_with,
             digest: seen.digest,
         };
         Ok(())

@@ -287,7 +287,8 @@ impl<T: Real> Points for Dense<'_, T> {
                 largest: most.iter().copied().fold(0.0, f64::max),
                 not_finite: None,
                 negative: None,
-                used: most.iter().map(|&most| most > 0.0).collect(),
+                // Of dense points nobody asks for more.
+                points_with: most.iter().map(|&most| if most > 0.0 { 2 } else { 0 }).collect(),
                 digest,
             },
             // The first entry that is wrong is to be named.

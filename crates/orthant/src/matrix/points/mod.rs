@@ -160,16 +160,16 @@ pub(crate) struct Seen {
     pub(crate) largest: f64,
     pub(crate) not_finite: Option<Entry>,
     pub(crate) negative: Option<Entry>,
-    /// Features that are not zero everywhere.
-    pub(crate) used: Vec<bool>,
+    /// How many points each feature is not zero in: none, one, or 2 for more.
+    pub(crate) points_with: Vec<u8>,
     /// Of every entry and its place.
     pub(crate) digest: u64,
 }
 
 /// Looks at every entry by itself.
 fn look_closely(points: &dyn Points, rows: Range<usize>, digest: u64) -> Seen {
-    let used = vec![false; points.shape().features];
-    let mut seen = Seen { largest: 0.0, not_finite: None, negative: None, used, digest };
+    let points_with = vec![0; points.shape().features];
+    let mut seen = Seen { largest: 0.0, not_finite: None, negative: None, points_with, digest };
     for row in rows {
         points.for_each(row, &mut |column, value| {
             if !value.is_finite() {
@@ -180,7 +180,8 @@ fn look_closely(points: &dyn Points, rows: Range<usize>, digest: u64) -> Seen {
                 seen.negative = Some(Entry { row, column, value });
             }
             seen.largest = seen.largest.max(value.abs());
-            seen.used[column] |= value != 0.0;
+            let with = &mut seen.points_with[column];
+            *with = 2.min(*with + u8::from(value != 0.0));
         });
     }
     seen
