@@ -24,7 +24,7 @@ WEIGHTINGS = ["raw", "unit", "tf-idf", "tf-idf,unit"]
 
 def solve(program, file, k, weighting, args):
     """One run of a program: its error, its objective and its seconds, from the data in memory to the labels."""
-    steps = [] if weighting == "raw" else [flag for step in weighting.split(",") for flag in ("--weighting", step)]
+    steps = [] if weighting == "raw" else ["--weighting", weighting]
     command = [program, "cluster", str(file), "-k", str(k), "-a", args.method, "--effort", args.effort, "--seed", str(args.seed),
                "--threads", str(args.threads), "--json", "--quiet", *steps]  # fmt: skip
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
