@@ -84,6 +84,7 @@ impl Task {
             plan: self.effort.plan(self.is_onmf(), start, problem.k, problem.data.shape().points),
             position: 0,
             found: vec![],
+            aside: vec![],
             part: None,
             stalled: 0,
             marks: vec![],
@@ -177,6 +178,8 @@ struct Searching<'a> {
     position: usize,
     /// Partitions found, the best first, no two that are worth the same.
     found: Vec<Candidate>,
+    /// Those of an earlier population, until the two meet.
+    aside: Vec<Candidate>,
     part: Option<Part<'a>>,
     /// Generations of children since one was better than all before.
     stalled: usize,
@@ -218,8 +221,8 @@ impl<'a> Searching<'a> {
     /// The partition that a stage improves; `None` where all have had what it does.
     fn origin(&self, step: Step) -> Option<usize> {
         match step {
-            Step::Given | Step::Continue(_) | Step::Seed(_) | Step::Soften(_) => None,
-            Step::Cross(_) | Step::Exchange(_) => None,
+            Step::Given | Step::Continue(_) | Step::Seed(_) | Step::Soften(_) | Step::SoftenSlowly(_) => None,
+            Step::Cross(_) | Step::Exchange(_) | Step::Afresh | Step::Meet => None,
             Step::Moves => self.found.iter().position(|c| !c.moved),
             Step::Swaps(_) => self.found.iter().position(|c| !c.swapped),
             Step::Kicks(_) | Step::Descend => Some(0),
@@ -255,7 +258,7 @@ impl<'a> Searching<'a> {
                 let streams: Vec<Stream> = (0..runs).map(|run| self.seeding(run)).collect();
                 (self.task.descent.begin(problem, &Start::Residual, &streams)?, limit)
             }
-            Step::Soften(runs) => {
+            Step::Soften(runs) | Step::SoftenSlowly(runs) => {
                 let streams: Vec<Stream> = (0..runs).map(|run| self.seeding(run)).collect();
                 let drawn = self.task.seed;
                 let seed = |stream: Stream| drawn(problem, stream);
@@ -283,6 +286,7 @@ impl<'a> Searching<'a> {
             }
             Step::Kicks(runs) => (self.kicks(labels(), runs)?, limit),
             Step::Descend => return Ok(Part { origin, ..self.descend(labels())? }),
+            Step::Afresh | Step::Meet => unreachable!("they are no work"),
         };
         Ok(Part { origin, ..Part::new(state, step.runs(), limit) })
     }
@@ -380,8 +384,11 @@ impl<'a> Searching<'a> {
             (true, false) => plan::STARTS_BY_SIZE,
             (true, true) => plan::CHILDREN_BY_SIZE,
         };
-        let steps = if matches!(step, Step::Exchange(_)) { 0 } else { sharpening.steps };
-        Sharpening { steps, ..sharpening }
+        match step {
+            Step::Exchange(_) => Sharpening { steps: 0, ..sharpening },
+            Step::SoftenSlowly(_) => sharpening.slowly(),
+            _ => sharpening,
+        }
     }
 
     /// The objective of a partition with this value.
@@ -402,10 +409,58 @@ impl<'a> Searching<'a> {
         kept.filter(|run| !part.reached[*run].is_nan()).max_by(|a, b| value(a).total_cmp(&value(b)))
     }
 
+    /// The best of all partitions.
+    fn best(&self) -> Option<&Candidate> {
+        let value = |c: &&Candidate| c.value;
+        self.found.first().into_iter().chain(self.aside.first()).max_by(|a, b| value(a).total_cmp(&value(b)))
+    }
+
+    /// Goes to the next stage with anything to do: the last always has.
+    fn go_to_work(&mut self) {
+        loop {
+            match self.plan[self.position] {
+                Step::Afresh => {
+                    self.meet();
+                    std::mem::swap(&mut self.aside, &mut self.found);
+                }
+                Step::Meet => self.meet(),
+                step if self.is_needless(step) => {}
+                _ => return,
+            }
+            self.position += 1;
+        }
+    }
+
+    /// Takes back what was put aside.
+    fn meet(&mut self) {
+        std::mem::take(&mut self.aside).into_iter().for_each(|candidate| self.remember(candidate));
+        self.keep_the_best();
+    }
+
+    /// Remembers a partition, unless it is there already.
+    fn remember(&mut self, new: Candidate) {
+        let same = |c: &Candidate| if c.exact && new.exact { 1e-13 } else { LEAST_GAIN };
+        let is_twin = |c: &Candidate| (c.value - new.value).abs() <= same(c) * new.value.abs();
+        match self.found.iter().position(is_twin) {
+            // The same partition by another way: it has had what either has had.
+            Some(at) if matches!(self.plan[self.position], Step::Descend) => self.found[at] = new,
+            Some(at) => {
+                self.found[at].moved |= new.moved;
+                self.found[at].swapped |= new.swapped;
+            }
+            None => self.found.push(new),
+        }
+    }
+
+    fn keep_the_best(&mut self) {
+        self.found.sort_by(|a, b| b.value.total_cmp(&a.value));
+        self.found.truncate(REMEMBERED);
+    }
+
     /// Whether a stage under way may have come further than all before it.
     fn is_ahead(&self, part: &Part) -> bool {
-        let (Some(best), Some(run)) = (self.found.first(), self.furthest(part)) else {
-            return self.found.is_empty();
+        let (Some(best), Some(run)) = (self.best(), self.furthest(part)) else {
+            return self.best().is_none();
         };
         let (reached, before) = (part.reached[run], self.objective(best.value));
         if self.model.most() { reached > before } else { reached < before }
@@ -441,25 +496,13 @@ impl<'a> Searching<'a> {
                 new.moved = matches!(step, Step::Moves) || (same && origin.moved);
                 new.swapped = matches!(step, Step::Swaps(_)) || (same && origin.swapped);
             }
-            let same = |c: &Candidate| if c.exact && new.exact { 1e-13 } else { LEAST_GAIN };
-            let is_twin = |c: &Candidate| (c.value - new.value).abs() <= same(c) * new.value.abs();
-            let twin = self.found.iter().position(is_twin);
-            match twin {
-                // The same partition by another way: it has had what either has had.
-                Some(at) if matches!(step, Step::Descend) => self.found[at] = new,
-                Some(at) => {
-                    self.found[at].moved |= new.moved;
-                    self.found[at].swapped |= new.swapped;
-                }
-                None => self.found.push(new),
-            }
+            self.remember(new);
         }
         let before = before.unwrap_or(f64::NEG_INFINITY);
-        self.found.sort_by(|a, b| b.value.total_cmp(&a.value));
-        self.found.truncate(REMEMBERED);
+        self.keep_the_best();
         let gained = self.found[0].value > before + LEAST_GAIN * before.abs();
         self.stalled = if step.is_a_generation() && !gained { self.stalled + 1 } else { 0 };
-        let reached = self.objective(self.found[0].value);
+        let reached = self.objective(self.best().expect("a stage finds something").value);
         self.marks.last_mut().expect("every stage has made its mark").objective = reached;
         Ok(())
     }
@@ -474,10 +517,7 @@ impl State for Searching<'_> {
         let mut part = match self.part.take() {
             Some(part) => part,
             None => {
-                // The last stage always has something to do.
-                while self.is_needless(self.plan[self.position]) {
-                    self.position += 1;
-                }
+                self.go_to_work();
                 let opened = self.open()?;
                 let (stage, planned) = (self.position, self.plan.len());
                 let name = self.plan[self.position].name(self.task.called);
@@ -544,7 +584,7 @@ impl State for Searching<'_> {
         } else {
             self.part = Some(part);
         }
-        let found = self.found.first().map(|c| self.objective(c.value));
+        let found = self.best().map(|c| self.objective(c.value));
         let progress = |(at, (best, residual)): (usize, (Option<f64>, f64))| Progress {
             objective: found.or(best).unwrap_or(f64::NAN),
             residual,
@@ -571,7 +611,7 @@ impl State for Searching<'_> {
         {
             self.take(&mut part)?;
         }
-        let best = self.found.first().ok_or(Error::Stopped("a partition was found"))?;
+        let best = self.best().ok_or(Error::Stopped("a partition was found"))?;
         Ok(Conclusion {
             labels: best.labels.clone(),
             directions: best.directions.clone(),

@@ -52,8 +52,14 @@ impl Effort {
                 plan.extend(generations(40, 16));
                 plan.extend([Step::Moves; 4]);
                 plan.extend([swaps(8, k), Step::Moves]);
+                for _ in 0..3 {
+                    plan.extend([Step::Afresh, Step::SoftenSlowly(32)]);
+                    plan.extend(generations(40, 16));
+                    plan.extend([Step::Moves, Step::Moves, Step::Kicks(64), Step::Moves]);
+                }
+                plan.push(Step::Meet);
                 plan.extend(generations(40, 16));
-                plan.extend([Step::Moves, Step::Moves, swaps(8, k), Step::Moves]);
+                plan.extend([Step::Moves, Step::Moves, swaps(8, k), Step::Kicks(64), Step::Moves]);
             }
         }
         plan
@@ -71,7 +77,9 @@ impl Effort {
             Effort::Thorough | Effort::Endless => {
                 plan.extend([Step::Seed(32), Step::Soften(32)]);
                 plan.extend(generations(40, 16));
-                plan.push(swaps(8, k));
+                plan.extend([swaps(8, k), Step::Afresh, Step::SoftenSlowly(32)]);
+                plan.extend(generations(40, 16));
+                plan.push(Step::Meet);
                 plan.extend(generations(40, 16));
             }
         }
@@ -138,10 +146,17 @@ pub(super) enum Step {
     Seed(usize),
     /// The same from shares that sharpen.
     Soften(usize),
+    /// The same from softer ones at half the pace.
+    SoftenSlowly(usize),
     /// A generation of so many children of the partitions found, from shares that sharpen.
     Cross(usize),
     /// The same, each with a centroid that is new; shares would melt it away.
     Exchange(usize),
+    /// No work: what was found is put aside, and others are looked for without it. A population whose partitions are children of
+    /// each other no longer finds what is far from them.
+    Afresh,
+    /// No work: what was put aside comes back.
+    Meet,
     /// Moves (ONMF), from the best partition that has not had them.
     Moves,
     /// Swaps, from the best partition that has not had them.
@@ -159,11 +174,12 @@ impl Step {
             Step::Given => "the given start",
             Step::Continue(schedule) => schedule.name,
             Step::Seed(_) => "residual starts",
-            Step::Soften(_) => "starts that sharpen",
+            Step::Soften(_) | Step::SoftenSlowly(_) => "starts that sharpen",
             Step::Cross(_) | Step::Exchange(_) => "children of the best",
             Step::Moves => "moves",
             Step::Swaps(_) => "swaps",
             Step::Kicks(_) => "halves of the best",
+            Step::Afresh | Step::Meet => "populations",
             Step::Descend => descent,
         }
     }
@@ -175,10 +191,12 @@ impl Step {
             Step::Continue(schedule) => schedule.parameters.iterations(NORM * NORM) + 20.0,
             // To find the starts takes time too.
             Step::Soften(_) | Step::Seed(_) => 40.0,
+            Step::SoftenSlowly(_) => 60.0,
             Step::Cross(_) | Step::Exchange(_) => 15.0,
             Step::Moves => 60.0,
             Step::Swaps(patience) => 2.0 * patience.failures as f64,
             Step::Given | Step::Kicks(_) | Step::Descend => 20.0,
+            Step::Afresh | Step::Meet => 1.0,
         }
     }
 
@@ -192,6 +210,7 @@ impl Step {
         match self {
             Step::Seed(runs)
             | Step::Soften(runs)
+            | Step::SoftenSlowly(runs)
             | Step::Cross(runs)
             | Step::Exchange(runs)
             | Step::Kicks(runs) => *runs,

@@ -13,8 +13,9 @@ impl Searching<'_> {
         saved.put("position", &self.position);
         saved.put("planned", &self.plan.len());
         saved.put("stalled", &self.stalled);
-        let found: Vec<Saved> = self.found.iter().map(Candidate::save).collect();
-        saved.put("found", &found);
+        for (name, partitions) in [("found", &self.found), ("aside", &self.aside)] {
+            saved.put(name, &partitions.iter().map(Candidate::save).collect::<Vec<_>>());
+        }
         let marks: Vec<(usize, (usize, f64))> =
             self.marks.iter().map(|m| (m.stage, (m.iterations, m.objective))).collect();
         saved.put("marks", &marks);
@@ -48,9 +49,11 @@ impl Searching<'_> {
         self.stalled = saved.take("stalled")?;
         // At its end where the last stage had just ended.
         self.position = saved.take_if("position", |&position| position <= planned)?;
-        let found: Vec<Saved> = saved.take_if("found", |found: &Vec<Saved>| found.len() <= REMEMBERED)?;
         let read = |candidate| Candidate::restore(candidate, shape.points, shape.features, k);
-        self.found = found.into_iter().map(read).collect::<Result<_>>()?;
+        for (name, partitions) in [("found", &mut self.found), ("aside", &mut self.aside)] {
+            let saved: Vec<Saved> = saved.take_if(name, |saved: &Vec<Saved>| saved.len() <= REMEMBERED)?;
+            *partitions = saved.into_iter().map(read).collect::<Result<_>>()?;
+        }
         let marks: Vec<(usize, (usize, f64))> = saved.take("marks")?;
         self.marks = marks
             .into_iter()
@@ -64,6 +67,7 @@ impl Searching<'_> {
             let step = *self.plan.get(self.position).ok_or_else(misfit)?;
             let polishing: bool = inner.take("polishing")?;
             if self.is_needless(step)
+                || matches!(step, Step::Afresh | Step::Meet)
                 || (matches!(step, Step::Kicks(_) | Step::Descend) && self.found.is_empty())
             {
                 return Err(misfit());

@@ -22,6 +22,13 @@ pub(super) struct Sharpening {
     pub(super) steps: usize,
 }
 
+impl Sharpening {
+    /// From softer shares, at half the pace.
+    pub(super) fn slowly(self) -> Self {
+        Sharpening { from: 0.8 * self.from, steps: 2 * self.steps, ..self }
+    }
+}
+
 pub(super) struct Softened<'a> {
     model: Arc<dyn Model>,
     problem: &'a Problem<'a>,
