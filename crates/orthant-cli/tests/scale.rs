@@ -240,6 +240,13 @@ fn what_does_not_fit_is_refused_in_a_line_with_the_command_that_helps() {
     let err = refused("cluster x.blocks -k 400 --memory 1M -q");
     assert!(err.contains("k = 400 on 20000 points of 500 features needs about"), "{err}");
     succeed(folder, "cluster x.blocks -k 3 -a em-onmf --memory 1M -q");
+    // What comes after the labels is reckoned beforehand.
+    write_mtx(&folder.join("y.mtx"), 4000, 500, &entries(4000, 500, 10));
+    let proven = |level: &str| format!("cluster y.mtx -k 3 -a em-onmf -q --memory 64M --certificate {level}");
+    let err = refused(&proven("thorough"));
+    assert!(err.contains("the thorough certificate of 4000 points needs about 256"), "{err}");
+    assert!(err.contains("a lower level needs less"), "{err}");
+    succeed(folder, &proven("quick"));
     // A disk that is full: no file may grow beyond a few kilobytes.
     if cfg!(target_os = "linux") {
         let program = env!("CARGO_BIN_EXE_orthant");

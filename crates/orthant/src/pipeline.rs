@@ -221,7 +221,11 @@ pub fn check_room(shape: &Shape, in_memory: bool, job: &Job) -> Result<()> {
     let folded = if algorithm.goes_by_products() { fold::bytes(shape, in_memory) } else { 0 };
     let bytes = directions + folded + points * (of_point + batch * size_of::<i32>() as u128);
     let work = format!("{} for k = {k} on {points} points of {features} features", job.method.title);
-    kernels::check_room(&work, bytes, job.memory, "fewer clusters, runs at once or features need less")
+    kernels::check_room(&work, bytes, job.memory, "fewer clusters, runs at once or features need less")?;
+    // The rest is over by then.
+    let level = job.certificate;
+    let work = format!("the {} certificate of {points} points", level.name());
+    kernels::check_room(&work, level.bytes(shape, job.k), job.memory, "a lower level needs less")
 }
 
 /// A result that holds anything else than numbers is none.

@@ -69,30 +69,46 @@ fn no_bound_is_above_the_optimum() {
     assert!(2 * dual > matters.len() && 10 * near > 7 * matters.len(), "{dual}, {near} of {}", matters.len());
 }
 
-/// More points than are taken one by one, all multiples of few: the optimum is that of the few.
+/// Points that are all multiples of few: the optimum is that of the few.
+fn multiples(points: usize, seed: u64) -> (Box<dyn Data>, usize, f64) {
+    let mut numbers = Numbers(seed + 1);
+    let (few, features, k) = (4 + seed as usize % 5, 3 + seed as usize % 6, 2 + seed as usize % 2);
+    let directions: Vec<f64> = (0..few * features).map(|_| numbers.next().powi(2)).collect();
+    let mut x = vec![];
+    let mut norms2 = vec![0.0; few];
+    for j in 0..points {
+        let (i, size) = (j % few, numbers.next());
+        norms2[i] += size * size;
+        x.extend(directions[i * features..(i + 1) * features].iter().map(|d| d * size));
+    }
+    let merged: Vec<f64> =
+        directions.iter().enumerate().map(|(at, d)| d * f64::sqrt(norms2[at / features])).collect();
+    let data = open(Dense::new(points, features, x).unwrap(), None).unwrap();
+    (data, k, least_error2(&merged, features, None, k))
+}
+
 #[test]
 fn no_bound_from_groups_is_above_the_optimum() {
     for seed in 0..how_many(6, 40) {
-        let mut numbers = Numbers(seed + 1);
-        let (few, features, k) = (4 + seed as usize % 5, 3 + seed as usize % 6, 2 + seed as usize % 2);
-        let directions: Vec<f64> = (0..few * features).map(|_| numbers.next().powi(2)).collect();
-        let points = 1200;
-        let mut x = vec![];
-        let mut norms2 = vec![0.0; few];
-        for j in 0..points {
-            let (i, size) = (j % few, numbers.next());
-            norms2[i] += size * size;
-            x.extend(directions[i * features..(i + 1) * features].iter().map(|d| d * size));
-        }
-        let merged: Vec<f64> =
-            directions.iter().enumerate().map(|(at, d)| d * f64::sqrt(norms2[at / features])).collect();
-        let best = least_error2(&merged, features, None, k);
-        let data = open(Dense::new(points, features, x).unwrap(), None).unwrap();
+        let (data, k, best) = multiples(1200, seed);
         let certificate = certified(&*data, k, Rigour::Quick);
         let bound2 = certificate.lower_bound.powi(2);
         assert!(bound2 <= best + 1e-12, "{seed}: {bound2:e} above {best:e}");
         assert_eq!(certificate.bound, Bound::DualOfGroups);
         assert!(bound2 > 0.8 * best, "{seed}: {bound2:e} far below {best:e}");
+    }
+}
+
+/// So many that the search for a bound goes by float32.
+#[test]
+fn no_bound_of_thousands_of_single_points_is_above_the_optimum() {
+    for seed in 0..how_many(1, 6) {
+        let (data, k, best) = multiples(3100, seed);
+        let certificate = certified(&*data, k, Rigour::Thorough);
+        let bound2 = certificate.lower_bound.powi(2);
+        assert!(bound2 <= best + 1e-12, "{seed}: {bound2:e} above {best:e}");
+        assert_eq!(certificate.bound, Bound::Dual);
+        assert!(bound2 > 0.9 * best, "{seed}: {bound2:e} far below {best:e}");
     }
 }
 
@@ -160,6 +176,12 @@ fn stopping_the_certificate_keeps_the_result_with_what_is_proven() {
     assert!(later.certificate.lower_bound > plain.certificate.lower_bound);
     let whole = run(&*data, &job(Rigour::Thorough)).certificate;
     assert!(whole.lower_bound > later.certificate.lower_bound, "{whole:?} {:?}", later.certificate);
+    // Of thousands of points the proof takes long itself: it is not begun.
+    let x = clustered(4000, features, k, 8);
+    let data = open_kind("dense f64", &x, features, None);
+    let plain = run(&*data, &job(Rigour::Singular)).certificate;
+    let later = cluster(&*data, &job(Rigour::Thorough), &mut Impatient(2)).unwrap();
+    assert_eq!(later.certificate, plain);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod dual;
 mod groups;
 mod positive;
 mod reduced;
+mod square;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +16,7 @@ use crate::bytes::{Bytes, bytes_of};
 use crate::error::{Error, Result};
 use crate::finish::Solution;
 use crate::matrix::passes::{Left, Squares};
-use crate::matrix::{Format, Mat, Slots, rule};
+use crate::matrix::{Format, Mat, Shape, Slots, rule};
 use crate::prepare::Problem;
 use crate::run::{Event, Go, Observer, Progress};
 use crate::singular::gram;
@@ -74,6 +75,19 @@ impl Rigour {
         if Rigour::Quick.work(problem).is_some_and(cheap) { Rigour::Quick } else { Rigour::Singular }
     }
 
+    /// Memory that the dual bound takes.
+    pub(crate) fn bytes(self, shape: &Shape, k: usize) -> u128 {
+        let limits = self.limits();
+        if shape.points <= limits.points {
+            dual::bytes(shape.points)
+        } else if shape.features <= limits.features {
+            // Their Gram matrix is made anew for every μ.
+            2 * dual::bytes(limits.groups.max(4 * k))
+        } else {
+            0
+        }
+    }
+
     /// Multiplications of the dual bound, about; none where the data are too large for it.
     fn work(self, problem: &Problem) -> Option<u128> {
         let (limits, shape) = (self.limits(), problem.data.shape());
@@ -91,12 +105,11 @@ impl Rigour {
     }
 
     /// Most points (or groups of points) and steps of the dual bound, and most features where points are grouped.
-    /// A matrix of points × points takes 8 bytes an entry, and four of them are held.
     fn limits(self) -> Limits {
         match self {
             Rigour::Auto | Rigour::Singular => Limits { points: 0, groups: 0, features: 0, steps: 0 },
             Rigour::Quick => Limits { points: 1000, groups: 400, features: 1000, steps: 60 },
-            Rigour::Thorough => Limits { points: 3000, groups: 1600, features: 2000, steps: 300 },
+            Rigour::Thorough => Limits { points: 10_000, groups: 1600, features: 2000, steps: 300 },
         }
     }
 }
@@ -299,9 +312,11 @@ fn dual_bound(
         return Ok(None);
     }
     let (reduced, bound) = if shape.points <= limits.points {
-        let gram = gram(data)?;
+        let mut gram = gram(data)?;
         let used: Vec<usize> = (0..gram.rows).filter(|&j| gram[(j, j)] > 0.0).collect();
-        let gram = Mat::from_fn(used.len(), used.len(), |i, j| gram[(used[i], used[j])]);
+        if used.len() < gram.rows {
+            gram = Mat::from_fn(used.len(), used.len(), |i, j| gram[(used[i], used[j])]);
+        }
         (Reduced::points(gram, facts.norm2, shape.features), Bound::Dual)
     } else if shape.features <= limits.features {
         let mut slots = data.slots()?;
@@ -311,7 +326,7 @@ fn dual_bound(
     } else {
         return Ok(None);
     };
-    let explained = dual::explained_at_most(&reduced, k, limits.steps, &mut |step, seems| {
+    let explained = dual::explained_at_most(reduced, k, limits.steps, &mut |step, seems| {
         watch(step, limits.steps, seems)
     });
     Ok(explained.map(|explained| (explained, bound)))

@@ -14,8 +14,8 @@ use crate::matrix::kernels::{dense, dot, run};
 pub(super) const ROUNDOFF: f64 = f64::EPSILON / 2.0;
 
 /// Whether a matrix is proven positive semidefinite, of which the lower half of `b` is an approximation with an
-/// error of at most `error` in the spectral norm. `false` proves nothing.
-pub(super) fn is_positive(mut b: Mat, error: f64) -> bool {
+/// error of at most `error` in the spectral norm. `false` proves nothing: perhaps it was to stop.
+pub(super) fn is_positive(mut b: Mat, error: f64, is_to_stop: &mut dyn FnMut() -> bool) -> bool {
     let n = b.rows;
     let trace: f64 = (0..n).map(|i| b[(i, i)].abs()).sum();
     // Twice the roundings that there are; then the subtraction here, and γ against u.
@@ -24,7 +24,7 @@ pub(super) fn is_positive(mut b: Mat, error: f64) -> bool {
         return false;
     }
     (0..n).for_each(|i| b[(i, i)] -= shift);
-    factorise(&mut b)
+    factorise(&mut b, is_to_stop)
 }
 
 /// Columns that are eliminated together.
@@ -32,10 +32,16 @@ const PANEL: usize = 64;
 /// Columns of what is left that are updated together.
 const STRIP: usize = 256;
 
-/// Cholesky's factorisation of the lower half, in place; `false` where a pivot is not positive.
-pub(super) fn factorise(b: &mut Mat) -> bool {
+/// Panels after which it is asked whether to stop.
+const ASKED: usize = 8;
+
+/// Cholesky's factorisation of the lower half, in place; `false` where a pivot is not positive, or it is to stop.
+pub(super) fn factorise(b: &mut Mat, is_to_stop: &mut dyn FnMut() -> bool) -> bool {
     let n = b.rows;
     for from in (0..n).step_by(PANEL) {
+        if from / PANEL % ASKED == ASKED - 1 && is_to_stop() {
+            return false;
+        }
         let to = (from + PANEL).min(n);
         let width = to - from;
         for j in from..to {
@@ -95,12 +101,19 @@ mod tests {
             let mut a = some(n, n);
             (0..n).for_each(|i| a[(i, i)] += 1.0);
             let mut l = a.clone();
-            assert!(factorise(&mut l), "{n}");
+            assert!(factorise(&mut l, &mut || false), "{n}");
             let l = Mat::from_fn(n, n, |i, j| if j <= i { l[(i, j)] } else { 0.0 });
             let product = l.wide_times(&l.transpose());
             let worst = a.data.iter().zip(&product.data).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
             assert!(worst < 1e-12 * n as f64, "{n}: {worst}");
         }
+    }
+
+    #[test]
+    fn what_is_to_stop_proves_nothing() {
+        let identity = || Mat::identity(ASKED * PANEL);
+        assert!(is_positive(identity(), 0.0, &mut || false));
+        assert!(!is_positive(identity(), 0.0, &mut || true));
     }
 
     #[test]
@@ -112,6 +125,7 @@ mod tests {
                 (0..n).for_each(|i| b[(i, i)] += by);
                 b
             };
+            let is_positive = |b: Mat, error: f64| is_positive(b, error, &mut || false);
             assert!(!is_positive(moved(-1e-9), 0.0), "{n}");
             assert!(!is_positive(a.clone(), 0.0), "singular: not provable ({n})");
             assert!(is_positive(moved(1e-9), 0.0), "{n}");

@@ -11,6 +11,8 @@
 //!
 //! does, for any s > 0 (docs/certificate.md). Points themselves are groups of one with C = 0, where D is eliminated.
 
+use rayon::prelude::*;
+
 use super::groups::Grouped;
 use super::positive::{ROUNDOFF, factorise};
 use crate::matrix::Mat;
@@ -18,7 +20,7 @@ use crate::matrix::kernels::axpy;
 
 pub(super) struct Reduced {
     /// `DᵀD`.
-    gram: Mat,
+    pub(super) gram: Mat,
     /// D (features × groups) and C (features × features), where groups have several points.
     rest: Option<(Mat, Mat)>,
     /// `‖M‖²` in the units here, which make it lie from 1 to 4.
@@ -64,10 +66,10 @@ impl Reduced {
 
     /// `Dᵀ(I − C/μ)⁻¹D`, which takes the place of `DᵀD` for groups; `None` where μ is not above all of C.
     pub(super) fn gram_at(&self, mu: f64) -> Option<Mat> {
-        let Some((d, c)) = &self.rest else { return Some(self.gram.clone()) };
+        let (d, c) = self.rest.as_ref().expect("points have the same for any μ");
         let m = c.rows;
         let mut l = Mat::from_fn(m, m, |i, j| f64::from(u8::from(i == j)) - c[(i, j)] / mu);
-        if !factorise(&mut l) {
+        if !factorise(&mut l, &mut || false) {
             return None;
         }
         // L⁻¹D, row after row.
@@ -82,18 +84,20 @@ impl Reduced {
     }
 
     /// The matrix to be proven positive semidefinite (its lower half), with W = Σ excess·qqᵀ, and how far
-    /// rounding may have moved it.
-    pub(super) fn inequality(&self, mu: f64, q: &Mat, excess: &[f64], n: &Mat) -> (Mat, f64) {
-        let size = self.size();
+    /// rounding may have moved it. `less` is N for groups, G + N for points.
+    pub(super) fn inequality(&self, mu: f64, q: &Mat, excess: &[f64], less: &Mat) -> (Mat, f64) {
+        let size = less.rows;
         let mut weighted = q.clone();
         weighted.scale_columns(excess);
-        let mut b = weighted.wide_times(&q.transpose()).plus(-1.0, n);
+        let mut b = weighted.wide_times(&q.transpose());
+        b.data.par_iter_mut().zip(&less.data).for_each(|(b, less)| *b -= less);
         (0..size).for_each(|i| b[(i, i)] += mu);
         let trace: f64 = q.column_norms2().iter().zip(excess).map(|(n, e)| n * e).sum();
-        let own = (q.cols + 8) as f64 * (mu * (size as f64).sqrt() + trace + n.norm2().sqrt() + self.norm2);
+        let own =
+            (q.cols + 8) as f64 * (mu * (size as f64).sqrt() + trace + less.norm2().sqrt() + self.norm2);
         let data = (self.terms + 50) as f64 * self.norm2;
         let Some((d, c)) = &self.rest else {
-            return (b.plus(-1.0, &self.gram), 2.0 * ROUNDOFF * (own + data));
+            return (b, 2.0 * ROUNDOFF * (own + data));
         };
         // s ≈ √μ makes all parts of a size; a power of two makes it exact.
         let s = 2f64.powi((mu.log2() / 2.0).round() as i32);

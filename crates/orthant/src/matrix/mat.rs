@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 
-use super::kernels::{dense, dot, run, tall};
+use super::kernels::{Real, dense, dot, run, tall};
 use crate::bytes::Bytes;
 
 /// Products of fewer multiplications than this are not worth a second thread.
@@ -47,6 +47,21 @@ impl Bytes for Mat {
         let data: Vec<f64> = Bytes::read(from)?;
         (rows.checked_mul(cols) == Some(data.len())).then_some(Mat { rows, cols, data })
     }
+}
+
+/// `A·B` for rows of numbers in either format, as long as B has rows.
+pub(crate) fn wide_times<T: Real>(a: &[T], b: &Mat) -> Mat {
+    let (features, width) = (b.rows, b.cols);
+    let mut product = Mat::zeros(a.len() / features, width);
+    if width == 0 {
+        return product;
+    }
+    let u = &dense::Packed::new(b, 1.0);
+    // Rows do not depend on each other: any cut gives the same bits.
+    let rows = if a.len() * width < LARGE { product.rows.max(1) } else { 64 };
+    let parts = product.data.par_chunks_mut(rows * width).zip(a.par_chunks(rows * features));
+    parts.for_each(|(out, x)| run(dense::Scores { x, features, list: None, u, out }));
+    product
 }
 
 impl Mat {
@@ -161,17 +176,7 @@ impl Mat {
     /// `A·B`, for A with many columns.
     pub fn wide_times(&self, b: &Mat) -> Mat {
         assert_eq!(self.cols, b.rows);
-        let mut product = Mat::zeros(self.rows, b.cols);
-        let (features, width) = (self.cols, b.cols);
-        if features == 0 || width == 0 {
-            return product;
-        }
-        let u = &dense::Packed::new(b, 1.0);
-        // Rows do not depend on each other: any cut gives the same bits.
-        let rows = if self.data.len() * width < LARGE { self.rows } else { 64 };
-        let parts = product.data.par_chunks_mut(rows * width).zip(self.data.par_chunks(rows * features));
-        parts.for_each(|(out, x)| run(dense::Scores { x, features, list: None, u, out }));
-        product
+        if b.rows == 0 { Mat::zeros(self.rows, b.cols) } else { wide_times(&self.data, b) }
     }
 
     /// `Aᵀ·B`, for tall A and B.

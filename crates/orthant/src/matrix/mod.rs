@@ -51,6 +51,7 @@ pub use engine::{
 };
 pub use kernels::{Memory, Real, amount, machine};
 pub use mat::Mat;
+pub(crate) use mat::wide_times;
 pub use points::{AnyPoints, Csr, Dense, Format, Index, Shape};
 pub use rule::Rule;
 pub use seam::{Array, Data, Facts, Pass, Slot, Slots, Source};

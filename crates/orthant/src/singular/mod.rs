@@ -12,6 +12,6 @@ pub use clusters::{Dominant, dominant, dominant_within};
 pub(crate) use clusters::{TOLERANCE, dominant_of_strengths};
 pub use gram::gram;
 pub(crate) use locally_optimal::Stopping;
-pub(crate) use subspace::Subspace;
+pub(crate) use subspace::{Subspace, Symmetric};
 pub(crate) use top::orthonormalize_rows;
 pub use top::{Singular, right_vectors, top, top_until};

@@ -20,6 +20,28 @@ const DEGREE: usize = 8;
 /// Steps of Lanczos for the other end of the spectrum, which the polynomial needs to know.
 const LANCZOS: usize = 12;
 
+/// A symmetric matrix at hand, in whatever format.
+pub(crate) trait Symmetric {
+    /// How many rows it has.
+    fn size(&self) -> usize;
+    /// Its product with some columns.
+    fn times(&self, x: &Mat) -> Mat;
+    /// All of its eigenpairs, where it is small.
+    fn eigen(&self) -> (Vec<f64>, Mat);
+}
+
+impl Symmetric for Mat {
+    fn size(&self) -> usize {
+        self.rows
+    }
+    fn times(&self, x: &Mat) -> Mat {
+        self.wide_times(x)
+    }
+    fn eigen(&self) -> (Vec<f64>, Mat) {
+        self.symmetric_eigen()
+    }
+}
+
 /// Approximate leading eigenpairs.
 #[derive(Debug, Clone)]
 pub(crate) struct Subspace {
@@ -69,21 +91,21 @@ impl Subspace {
     }
 
     /// What the vectors are worth for another matrix, and where its spectrum begins.
-    pub(crate) fn meet(&mut self, a: &Mat) {
+    pub(crate) fn meet(&mut self, a: &dyn Symmetric) {
         if self.is_whole() {
             return self.improve(a, 0.0, 1);
         }
         self.combine(a);
         if std::mem::take(&mut self.fresh) {
             // Random vectors know too little for a polynomial: it would see the largest eigenvalue alone.
-            (0..3).for_each(|_| self.replace(a, a.wide_times(&self.vectors)));
+            (0..3).for_each(|_| self.replace(a, a.times(&self.vectors)));
         }
-        let mut column: Vec<f64> = (0..a.rows).map(|_| uniform(&mut self.random) - 0.5).collect();
+        let mut column: Vec<f64> = (0..a.size()).map(|_| uniform(&mut self.random) - 0.5).collect();
         let mut basis = orthonormalize(&[], vec![column]);
         let mut images: Vec<Vec<f64>> = vec![];
         for _ in 0..LANCZOS {
             let Some(last) = basis.last() else { break };
-            column = a.wide_times(&Mat { rows: a.rows, cols: 1, data: last.clone() }).data;
+            column = a.times(&Mat { rows: a.size(), cols: 1, data: last.clone() }).data;
             images.push(column.clone());
             let next = orthonormalize(&basis, vec![column]);
             if next.is_empty() {
@@ -92,29 +114,29 @@ impl Subspace {
             basis.extend(next);
         }
         basis.truncate(images.len());
-        let (q, aq) = (to_mat(&basis, a.rows), to_mat(&images, a.rows));
+        let (q, aq) = (to_mat(&basis, a.size()), to_mat(&images, a.size()));
         let (values, _) = q.transpose_times(&aq).symmetric_eigen();
         // The true end lies beyond what few steps have seen of it.
         self.floor = values.last().map_or(0.0, |lowest| lowest - 0.2 * lowest.abs());
     }
 
     /// Some rounds for a matrix that was met, or a similar one. Eigenvalues above `ceiling` need not be told apart.
-    pub(crate) fn improve(&mut self, a: &Mat, ceiling: f64, rounds: usize) {
+    pub(crate) fn improve(&mut self, a: &dyn Symmetric, ceiling: f64, rounds: usize) {
         if self.is_whole() {
-            (self.values, self.vectors) = a.symmetric_eigen();
+            (self.values, self.vectors) = a.eigen();
             return;
         }
         for _ in 0..rounds {
             // Vectors above the ceiling gain little by the polynomial, which is told not to see them, but most by
             // a plain product.
             let high = self.values.iter().take_while(|&&v| v > ceiling).count();
-            let high = a.wide_times(&self.vectors.columns(0..high));
+            let high = a.times(&self.vectors.columns(0..high));
             self.replace(a, Mat::beside(&[&high, &self.filtered(a, ceiling)]));
         }
     }
 
     /// The best combinations of other vectors.
-    fn replace(&mut self, a: &Mat, vectors: Mat) {
+    fn replace(&mut self, a: &dyn Symmetric, vectors: Mat) {
         let count = self.vectors.cols;
         let kept = orthonormalize(&[], to_columns(&vectors.with_unit_columns()));
         self.take(kept, count);
@@ -123,8 +145,8 @@ impl Subspace {
     }
 
     /// Rayleigh–Ritz: the best combinations of the vectors.
-    fn combine(&mut self, a: &Mat) {
-        let image = a.wide_times(&self.vectors);
+    fn combine(&mut self, a: &dyn Symmetric) {
+        let image = a.times(&self.vectors);
         let rough = self.vectors.transpose_times(&image);
         let projected = Mat::from_fn(rough.rows, rough.rows, |i, j| 0.5 * (rough[(i, j)] + rough[(j, i)]));
         let (values, rotation) = projected.symmetric_eigen();
@@ -132,7 +154,7 @@ impl Subspace {
     }
 
     /// The polynomial of the matrix times the vectors.
-    fn filtered(&self, a: &Mat, ceiling: f64) -> Mat {
+    fn filtered(&self, a: &dyn Symmetric, ceiling: f64) -> Mat {
         let top = self.values.first().copied().unwrap_or(0.0);
         let last = self.values.last().copied().unwrap_or(0.0);
         let floor = self.floor.min(last);
@@ -144,7 +166,7 @@ impl Subspace {
         let known = self.vectors.columns(0..high);
         let excess: Vec<f64> = self.values[..high].iter().map(|v| v - ceiling).collect();
         let times = |x: &Mat| {
-            let ax = a.wide_times(x).plus(-centre, x);
+            let ax = a.times(x).plus(-centre, x);
             if high == 0 {
                 return ax;
             }
