@@ -423,7 +423,10 @@ impl<'a> Searching<'a> {
                     self.meet();
                     std::mem::swap(&mut self.aside, &mut self.found);
                 }
-                Step::Meet => self.meet(),
+                Step::Meet => {
+                    self.meet();
+                    self.stalled = 0;
+                }
                 step if self.is_needless(step) => {}
                 _ => return,
             }

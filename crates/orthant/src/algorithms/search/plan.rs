@@ -22,8 +22,8 @@ pub enum Effort {
     Endless,
 }
 
-/// With more points than this normal effort has half of the starts and children: more of them find a lower error on some texts of
-/// unit norm, but on large data the search is not to take longer than what people would use instead.
+/// With more points than this normal effort has one population, not two that meet: two find a lower error on some texts, but on
+/// large data the search is not to take longer than what people would use instead.
 const MANY: usize = 5000;
 
 impl Effort {
@@ -41,9 +41,14 @@ impl Effort {
         match self {
             Effort::Quick => plan.extend([Step::Soften(6), Step::Moves]),
             Effort::Normal => {
-                let runs = if points > MANY { 8 } else { 16 };
-                plan.push(Step::Soften(runs));
-                plan.extend(generations(12, runs));
+                plan.push(Step::Soften(8));
+                plan.extend(generations(12, 8));
+                if points <= MANY {
+                    plan.extend([Step::Afresh, Step::Soften(8)]);
+                    plan.extend(generations(12, 8));
+                    plan.push(Step::Meet);
+                    plan.extend(generations(12, 8));
+                }
                 plan.extend([Step::Moves, Step::Moves]);
             }
             Effort::Thorough | Effort::Endless => {
