@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock};
 use super::rough::SideBySide;
 use super::{Engine, Piece};
 use crate::matrix::kernels::lanes::Rows;
-use crate::matrix::points::{Packed, Sums};
+use crate::matrix::points::{Packed, PowerStep, Sums};
 use crate::matrix::seam::AnyPass;
 use crate::matrix::{Mat, Shape};
 
@@ -283,10 +283,28 @@ impl<'s> Strip<'s> {
         self.piece().points.scores(self.rows(&tile), list, self.packed(group), out);
     }
 
-    /// For each point of a tile the column with the largest product, the first of ties, and that product; false where it
-    /// takes `scores` to tell.
-    pub fn nearest(&self, group: usize, tile: Range<usize>, to: &mut [u32], strength: &mut [f64]) -> bool {
-        self.piece().points.nearest(self.rows(&tile), self.packed(group), to, strength)
+    /// For each point of a tile the column with the largest product, the first of ties, and that product; with `adds` the
+    /// points add themselves times weight and product to it. False where it takes `scores` and `add_few` to do so.
+    pub fn nearest(
+        &mut self,
+        group: usize,
+        tile: Range<usize>,
+        to: &mut [u32],
+        strength: &mut [f64],
+        adds: bool,
+    ) -> bool {
+        self.packed(group);
+        let (rows, scale) = (self.rows(&tile), self.scale);
+        let weight = self.weights.map(|weights| &weights[tile]);
+        let step = match &mut self.sink {
+            _ if !adds => None,
+            Sink::Now(sums, _) => Some(PowerStep { sums, scale, weight }),
+            _ => return false,
+        };
+        let (Some(piece), Some(u)) = (&self.piece, self.ready.groups[group].packed.get()) else {
+            return false;
+        };
+        piece.points.nearest(rows, u, to, strength, step)
     }
 
     fn rough(&self, group: usize) -> Option<&Packed> {

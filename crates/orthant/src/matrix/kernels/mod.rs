@@ -20,8 +20,8 @@ use std::sync::OnceLock;
 pub(crate) use memory::check_room;
 pub use memory::{Memory, amount};
 pub(crate) use pages::with_room;
-use reduce::{first_largest, sums_of_lanes};
-use vectors::{add, add_products, add_times, lanes, last, load, load_last, put};
+use reduce::{first_largest_of_four, sums_of_points};
+use vectors::{add, add_products, add_times, lanes, last, load, load_first, load_last, put};
 
 /// The two floating-point formats that data come in.
 pub trait Real:
@@ -216,7 +216,7 @@ pub(crate) struct Aligned<T> {
 impl<T: Real> Aligned<T> {
     const LINE: usize = 64;
 
-    fn zeros(length: usize) -> Self {
+    pub(crate) fn zeros(length: usize) -> Self {
         let spare = Self::LINE / size_of::<T>();
         let room = vec![T::default(); length + spare];
         let from = room.as_ptr().align_offset(Self::LINE).min(spare);

@@ -60,10 +60,19 @@ fn dense_kernels_match<T: Real>() {
                 run_form(form, dense::Scores { x: &xt, features, list: None, u: &packed, out: &mut out });
                 if dense::Nearest::can(&packed) {
                     let (mut near, mut strength) = (vec![9; points], vec![f64::NAN; points]);
-                    let (u, to) = (&packed, &mut near);
-                    let nearest =
-                        dense::Nearest { x: &xt, features, u, tie: 1e-6, to, strength: &mut strength };
-                    run_form(form, nearest);
+                    let pitch = features.next_multiple_of(16) + 16;
+                    let mut sums = vec![T::of(1.0); width * pitch];
+                    for weight in [None, Some(&b[..points])] {
+                        let (u, to, strength) = (&packed, &mut near[..], &mut strength[..]);
+                        let step = dense::PowerStep { weight, scale: 0.5, sums: &mut sums, pitch };
+                        let (tie, step) = (1e-6, weight.map(|_| step));
+                        run_form(form, dense::Nearest { x: &xt, features, u, tie, to, strength, step });
+                    }
+                    for (i, f) in (0..width).flat_map(|i| (0..features).map(move |f| (i, f))) {
+                        let own = (0..points).filter(|&p| near[p] as usize == i);
+                        let plain: f64 = own.map(|p| 0.5 * b[p] * strength[p] * x[p * features + f]).sum();
+                        assert_eq!(sums[i * pitch + f].into(), 1.0 + plain, "{form} power step");
+                    }
                     for (p, scores) in out.chunks_exact(width).enumerate() {
                         // Whole numbers: many are equal, and the first counts.
                         let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -91,7 +100,8 @@ fn dense_kernels_match<T: Real>() {
                     assert_eq!(wide[p], plain, "{form} dot");
                 }
                 let mut sums = vec![T::of(1.0); width * features];
-                run_form(form, dense::Sum { x: &xt, features, b: &bt, width, sums: &mut sums });
+                let pitch = features;
+                run_form(form, dense::Sum { x: &xt, features, b: &bt, width, sums: &mut sums, pitch });
                 let mut ones = vec![T::of(1.0); width * features];
                 run_form(
                     form,
@@ -103,6 +113,7 @@ fn dense_kernels_match<T: Real>() {
                         scale: 1.0,
                         starts: 2,
                         sums: &mut ones,
+                        pitch,
                         order: &mut vec![],
                         ends: &mut vec![],
                     },
@@ -166,6 +177,49 @@ fn vectors_add_as_single_numbers_do() {
     }
 }
 
+/// Numbers of four points.
+struct OfFour<T, const C: usize>([Vec<f64>; 4], std::marker::PhantomData<T>);
+
+impl<T: Real, const C: usize> Kernel for OfFour<T, C> {
+    type T = T;
+    type Out = ();
+
+    /// Thirds round, so that another order of the additions would show.
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        let mut vectors = [[[T::default(); L]; C]; 4];
+        for (at, x) in self.0.iter().flatten().enumerate().filter(|(at, _)| at % 16 < L) {
+            vectors[at / 16 / C][at / 16 % C][at % 16] = T::of(x / 3.0);
+        }
+        let sums = reduce::sums_of_points::<T, L, FMA, 4, C>(vectors);
+        for p in 0..4 {
+            let one = reduce::sums_of_lanes::<T, L, FMA, C>(vectors[p]);
+            assert_eq!([sums[0][p], sums[1][p]].as_flattened(), one);
+            let first = reduce::first_largest::<T, FMA>(one, 1e-6);
+            let (places, largest) = first_largest_of_four::<T, L, FMA>(sums, 8, 1e-6);
+            assert_eq!((places[p] as usize, largest[p]), first);
+        }
+    }
+}
+
+/// Eight numbers as those of each of four points, and which of them is the first that is as good as the largest.
+struct FirstOfFour([f32; 8], usize);
+
+impl Kernel for FirstOfFour {
+    type T = f32;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        let Self([a, b, c, d, e, f, g, h], first) = self;
+        let x = [[[a, b, c, d]; 4], [[e, f, g, h]; 4]];
+        let found = first_largest_of_four::<f32, L, FMA>(x, 8, 1e-6);
+        assert_eq!(found, ([first as u32; 4], [self.0[first]; 4]));
+        let (places, _) = first_largest_of_four::<f32, L, FMA>(x, first + 1, 1e-6);
+        assert!(places.iter().all(|&place| place as usize <= first));
+    }
+}
+
 #[test]
 fn lanes_meet_as_in_plain_loops() {
     fn sums<T: Real, const L: usize, const C: usize>() {
@@ -181,6 +235,8 @@ fn lanes_meet_as_in_plain_loops() {
         let form = if L * size_of::<T>() == 64 { "avx512" } else { "avx2" };
         if forms().contains(&form) {
             assert_eq!(reduce::sums_of_lanes::<T, L, true, C>(vectors), plain, "{L} lanes of {C}");
+            let four = std::array::from_fn(|p| numbers(C * 16, p as u64 + 7));
+            run_form(form, OfFour::<T, C>(four, std::marker::PhantomData));
         }
     }
     sums::<f32, 4, 3>();
@@ -202,16 +258,19 @@ fn lanes_meet_as_in_plain_loops() {
     ];
     // Whatever is no number is nobody's largest.
     for odd in [f32::NAN, f32::INFINITY] {
-        assert_eq!(first_largest::<f32, false>([odd; 8], 1e-6).0, 0);
+        assert_eq!(reduce::first_largest::<f32, false>([odd; 8], 1e-6).0, 0);
         if forms().len() > 1 {
-            assert_eq!(first_largest::<f32, true>([odd; 8], 1e-6).0, 0);
+            assert_eq!(reduce::first_largest::<f32, true>([odd; 8], 1e-6).0, 0);
         }
     }
     for (x, first) in cases {
         assert_eq!(reduce::plain_first_largest(x, 1e-6), (first, x[first]));
         assert_eq!(reduce::plain_first_largest(x.map(f64::from), 1e-6), (first, f64::from(x[first])));
         if forms().len() > 1 {
-            assert_eq!(first_largest::<f32, true>(x, 1e-6), (first, x[first]));
+            assert_eq!(reduce::first_largest::<f32, true>(x, 1e-6), (first, x[first]));
+        }
+        for form in forms() {
+            run_form(form, FirstOfFour(x, first));
         }
     }
 }
@@ -426,9 +485,9 @@ fn arrays_that_are_too_short_are_refused() {
     refused("a point that is not there", dense::Scores { x: &x, features, list, u, out: &mut out });
     let (mut to, mut strength) = (vec![0; points], vec![0.0; points]);
     let (to, strength) = (&mut to[..], &mut strength[..]);
-    refused("nearest", dense::Nearest { x: &x, features, u: &few, tie: 0.0, to, strength });
+    refused("nearest", dense::Nearest { x: &x, features, u: &few, tie: 0.0, to, strength, step: None });
     let (b, sums) = (&x[..points * width - 1], &mut out[..]);
-    refused("a factor is missing", dense::Sum { x: &x[..points * 9], features: 9, b, width, sums });
+    refused("a factor is missing", dense::Sum { x: &x[..points * 9], features: 9, b, width, sums, pitch: 9 });
 
     let csr = Csr::<f64, i32>::new(features, vec![0, 1, 2], vec![0, 69], vec![1.0, 2.0]).unwrap();
     let u: sparse::Packed = sparse::Packed::from_rows(&x[..69 * width], width, 1.0);

@@ -58,6 +58,37 @@ pub(super) unsafe fn load_last<T: Real, const L: usize, const FMA: bool>(
     masked
 }
 
+/// `count` ≤ L consecutive numbers from position `at`, then zeros.
+///
+/// # Safety
+/// `at + count <= x.len()`.
+#[inline(always)]
+pub(super) unsafe fn load_first<T: Real, const L: usize, const FMA: bool>(
+    x: &[T],
+    at: usize,
+    count: usize,
+) -> [T; L] {
+    debug_assert!(at + count <= x.len() && count <= L);
+    #[cfg(target_arch = "x86_64")]
+    if FMA && L * size_of::<T>() == 64 {
+        use std::arch::x86_64::{_mm512_maskz_loadu_pd, _mm512_maskz_loadu_ps};
+        let some = (1u32 << count) - 1;
+        // SAFETY: as for `instruction`; numbers that the mask leaves out are not read.
+        return unsafe {
+            match L {
+                16 => same(_mm512_maskz_loadu_ps(some as u16, x.as_ptr().add(at).cast())),
+                _ => same(_mm512_maskz_loadu_pd(some as u8, x.as_ptr().add(at).cast())),
+            }
+        };
+    }
+    let mut vector = [T::default(); L];
+    for l in 0..count {
+        // SAFETY: as promised.
+        vector[l] = unsafe { *x.get_unchecked(at + l) };
+    }
+    vector
+}
+
 /// What two formats of numbers are in instructions, by the bytes of a number and how many fill a register.
 #[cfg(target_arch = "x86_64")]
 macro_rules! instruction {

@@ -4,10 +4,10 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{AnyPoints, Packed, Points, Seen, Shape, Sums, look_closely};
+use super::{AnyPoints, Packed, Points, PowerStep, Seen, Shape, Sums, look_closely};
 use crate::error::{Error, Result};
 use crate::matrix::Mat;
-use crate::matrix::kernels::{Real, dense, run, with_room};
+use crate::matrix::kernels::{Aligned, Real, dense, run, with_room};
 
 /// Points in rows, features in columns, a point contiguous in memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,11 +119,14 @@ impl<T: Copy> Dense<'_, T> {
     }
 }
 
-/// Sums of dense points: in the data's own format for a while, then in float64. width × features.
+/// Sums of dense points: in the data's own format for a while, then in float64.
 struct DenseSums<T> {
-    recent: Vec<T>,
+    /// width rows of `pitch` numbers: whole vectors.
+    recent: Aligned<T>,
+    pitch: usize,
+    features: usize,
     points: usize,
-    /// Empty until there is something.
+    /// width × features; empty until there is something.
     total: Vec<f64>,
     factors: Vec<T>,
     order: Vec<(u32, T)>,
@@ -132,11 +135,15 @@ struct DenseSums<T> {
 
 impl<T: Real> DenseSums<T> {
     fn flush(&mut self) {
-        self.total.resize(self.recent.len(), 0.0);
-        for (total, recent) in self.total.iter_mut().zip(&mut self.recent) {
-            let sum: f64 = (*recent).into();
-            *total += sum;
-            *recent = T::default();
+        let Self { recent, pitch, features, total, .. } = self;
+        total.resize(recent.len() / *pitch * *features, 0.0);
+        for (total, recent) in total.chunks_exact_mut((*features).max(1)).zip(recent.chunks_exact_mut(*pitch))
+        {
+            for (total, recent) in total.iter_mut().zip(recent) {
+                let sum: f64 = (*recent).into();
+                *total += sum;
+                *recent = T::default();
+            }
         }
         self.points = 0;
     }
@@ -197,14 +204,28 @@ impl<T: Real> Points for Dense<'_, T> {
         run(dense::Scores::<T> { x: self.slice(rows), features: self.features, list, u, out });
     }
 
-    fn nearest(&self, rows: Range<usize>, u: &Packed, to: &mut [u32], strength: &mut [f64]) -> bool {
+    fn nearest(
+        &self,
+        rows: Range<usize>,
+        u: &Packed,
+        to: &mut [u32],
+        strength: &mut [f64],
+        step: Option<PowerStep>,
+    ) -> bool {
         let u: &dense::Packed<T> = own(&**u);
-        let can = dense::Nearest::can(u);
-        if can {
-            let (x, features) = (self.slice(rows), self.features);
-            run(dense::Nearest { x, features, u, tie: T::TIE, to, strength });
+        if !dense::Nearest::can(u) {
+            return false;
         }
-        can
+        let points = rows.len();
+        let (x, features) = (self.slice(rows), self.features);
+        let step = step.map(|PowerStep { sums, scale, weight }| {
+            let sums: &mut DenseSums<T> = own_sums(sums);
+            sums.count(points);
+            let DenseSums { recent, pitch, .. } = sums;
+            dense::PowerStep { weight, scale, sums: recent, pitch: *pitch }
+        });
+        run(dense::Nearest { x, features, u, tie: T::TIE, to, strength, step });
+        true
     }
 
     fn pack_exact(&self, u: &Mat, scale: f64) -> Packed {
@@ -228,9 +249,11 @@ impl<T: Real> Points for Dense<'_, T> {
     }
 
     fn sums(&self, width: usize) -> Sums {
-        let size = width * self.features;
+        let pitch = self.features.max(1).next_multiple_of(dense::longest::<T>());
         Box::new(DenseSums {
-            recent: vec![T::default(); size],
+            recent: Aligned::<T>::zeros(width * pitch),
+            pitch,
+            features: self.features,
             points: 0,
             total: vec![],
             factors: vec![],
@@ -246,7 +269,8 @@ impl<T: Real> Points for Dense<'_, T> {
         sums.factors.clear();
         sums.factors.extend(b.iter().map(|&x| T::of(x * scale)));
         let x = self.slice(rows);
-        run(dense::Sum { x, features, b: &sums.factors, width, sums: &mut sums.recent });
+        let DenseSums { recent, pitch, factors, .. } = sums;
+        run(dense::Sum { x, features, b: factors, width, sums: recent, pitch: *pitch });
     }
 
     fn add_few(
@@ -262,15 +286,23 @@ impl<T: Real> Points for Dense<'_, T> {
         let sums: &mut DenseSums<T> = own_sums(sums);
         sums.count(rows.len());
         let x = self.slice(rows);
-        let DenseSums { recent, order, ends, .. } = sums;
-        run(dense::SumOne { x, features, to, factor, scale, starts, sums: recent, order, ends });
+        let DenseSums { recent, pitch, order, ends, .. } = sums;
+        run(dense::SumOne {
+            x,
+            features,
+            to,
+            factor,
+            scale,
+            starts,
+            sums: recent,
+            pitch: *pitch,
+            order,
+            ends,
+        });
     }
 
     fn close(&self, sums: Sums) -> Vec<f64> {
         let mut sums: Box<DenseSums<T>> = sums.downcast().expect("points of one kind have one layout");
-        if sums.total.is_empty() {
-            return sums.recent.into_iter().map(Into::into).collect();
-        }
         sums.flush();
         sums.total
     }

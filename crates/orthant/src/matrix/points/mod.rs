@@ -64,6 +64,14 @@ pub(crate) type Packed = Box<dyn Any + Send + Sync>;
 /// Sums in the making, as a kind of points adds to them.
 pub(crate) type Sums = Box<dyn Any + Send>;
 
+/// Where points go on to add themselves, times their weight and score, to the sum of their nearest column.
+pub(crate) struct PowerStep<'s> {
+    pub(crate) sums: &'s mut Sums,
+    pub(crate) scale: f64,
+    /// One for each point; none where all are 1.
+    pub(crate) weight: Option<&'s [f64]>,
+}
+
 /// Points in memory, all of them or a block. `scale` multiplies every entry; `to` and `factor` are points × entries.
 pub(crate) trait Points: Send + Sync {
     fn shape(&self) -> Shape;
@@ -81,8 +89,15 @@ pub(crate) trait Points: Send + Sync {
     /// The products of points with all columns: of `rows`, or of those that `list` names, counted from the first.
     fn scores(&self, rows: Range<usize>, list: Option<&[u32]>, u: &Packed, out: &mut [f64]);
     /// For each of `rows` the column with the largest score and that score; of those that are ties, the first. False
-    /// where it takes `scores` to tell.
-    fn nearest(&self, _rows: Range<usize>, _u: &Packed, _to: &mut [u32], _strength: &mut [f64]) -> bool {
+    /// where it takes `scores` to tell; then nothing was added either.
+    fn nearest(
+        &self,
+        _rows: Range<usize>,
+        _u: &Packed,
+        _to: &mut [u32],
+        _strength: &mut [f64],
+        _step: Option<PowerStep>,
+    ) -> bool {
         false
     }
 

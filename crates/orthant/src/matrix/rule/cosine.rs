@@ -19,6 +19,7 @@ impl Formulas for Cosine {
         onmf: false,
         distance: false,
         adds_the_same: true,
+        adds_scores: false,
         information: false,
     };
     const ROUGH: Rough = Rough::Directions;

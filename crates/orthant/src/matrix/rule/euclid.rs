@@ -19,6 +19,7 @@ impl Formulas for Euclid {
         onmf: false,
         distance: true,
         adds_the_same: true,
+        adds_scores: false,
         information: false,
     };
     const ROUGH: Rough = Rough::Centres;

@@ -49,6 +49,7 @@ impl Formulas for Kl {
         onmf: false,
         distance: false,
         adds_the_same: false,
+        adds_scores: false,
         information: true,
     };
     const ROUGH: Rough = Rough::Distributions;

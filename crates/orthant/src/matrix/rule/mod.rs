@@ -27,6 +27,8 @@ pub struct About {
     pub distance: bool,
     /// Whether points add the same whatever the centroids: sums can follow those that change their cluster.
     pub adds_the_same: bool,
+    /// Whether a point adds itself times its weight and its score: dense points can do so as soon as they have it.
+    pub adds_scores: bool,
     /// Whether what is left of a point counts from its own information (`Slot::Information`).
     pub information: bool,
 }

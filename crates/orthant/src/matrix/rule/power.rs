@@ -19,6 +19,7 @@ impl Formulas for Power {
         onmf: true,
         distance: false,
         adds_the_same: false,
+        adds_scores: true,
         information: false,
     };
     const ROUGH: Rough = Rough::Directions;

@@ -11,8 +11,8 @@ pub(crate) use alone::{Digest, DotOne, Extend, Extent, Left, Norm2};
 pub(crate) use sums::{NOWHERE, Sum, SumOne};
 
 use super::{
-    Aligned, Kernel, Real, add_products, add_times, first_largest, holds, last, load, load_last, prefetch,
-    put, sums_of_lanes,
+    Aligned, Kernel, Real, add_products, add_times, first_largest_of_four, holds, last, load, load_first,
+    load_last, prefetch, put, sums_of_points,
 };
 use crate::matrix::Mat;
 
@@ -25,7 +25,7 @@ pub(crate) enum Packed<T> {
 }
 
 /// Vectors are at most 64 bytes long.
-const fn longest<T>() -> usize {
+pub(crate) const fn longest<T>() -> usize {
     64 / size_of::<T>()
 }
 
@@ -112,7 +112,7 @@ unsafe fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C
     features: usize,
     u: &[T],
     pitch: usize,
-) -> [[T; 8]; P] {
+) -> [[[T; 4]; P]; 2] {
     let mut sums = [[[T::default(); L]; C]; P];
     let whole = features / L * L;
     let mut points = [[T::default(); L]; P];
@@ -135,11 +135,7 @@ unsafe fn dots<T: Real, const L: usize, const FMA: bool, const P: usize, const C
             add_tile::<T, L, FMA, P, C>(&mut sums, points, u, pitch, features - L);
         }
     }
-    let mut totals = [[T::default(); 8]; P];
-    for p in 0..P {
-        totals[p] = sums_of_lanes::<T, L, FMA, C>(sums[p]);
-    }
-    totals
+    sums_of_points::<T, L, FMA, P, C>(sums)
 }
 
 /// How many of the columns that are left one tile takes: as many sums as the registers hold. With 16 of them (32 for
@@ -198,7 +194,7 @@ unsafe fn tile<T: Real, const L: usize, const FMA: bool, const P: usize>(
     u: &[T],
     pitch: usize,
     columns: usize,
-) -> [[T; 8]; P] {
+) -> [[[T; 4]; P]; 2] {
     // SAFETY: what it asks for is promised.
     unsafe {
         match columns {
@@ -217,11 +213,15 @@ unsafe fn tile<T: Real, const L: usize, const FMA: bool, const P: usize>(
 /// # Safety
 /// From the beginning of each of P rows on, `out` holds C numbers.
 #[inline(always)]
-unsafe fn write<T: Real, const P: usize, const C: usize>(totals: [[T; 8]; P], out: &mut [f64], width: usize) {
+unsafe fn write<T: Real, const P: usize, const C: usize>(
+    totals: [[[T; 4]; P]; 2],
+    out: &mut [f64],
+    width: usize,
+) {
     for p in 0..P {
         let mut scores = [0.0; C];
         for c in 0..C {
-            scores[c] = totals[p][c].into();
+            scores[c] = totals[c / 4][p][c % 4].into();
         }
         // SAFETY: at the beginning of the p-th row.
         unsafe { put(out, p * width, scores) };
@@ -234,7 +234,7 @@ unsafe fn write<T: Real, const P: usize, const C: usize>(totals: [[T; 8]; P], ou
 /// As for `write` with so many columns.
 #[inline(always)]
 unsafe fn write_tile<T: Real, const P: usize>(
-    totals: [[T; 8]; P],
+    totals: [[[T; 4]; P]; 2],
     columns: usize,
     out: &mut [f64],
     width: usize,
@@ -262,6 +262,18 @@ pub(crate) struct Nearest<'a, T> {
     pub tie: f64,
     pub to: &'a mut [u32],
     pub strength: &'a mut [f64],
+    /// Where points add themselves to their columns at once, while they are in the nearest cache.
+    pub step: Option<PowerStep<'a, T>>,
+}
+
+/// `sums[to[p], :] += scale · weight[p] · strength[p] · x_p`.
+pub(crate) struct PowerStep<'a, T> {
+    /// One for each point; none where all are 1.
+    pub weight: Option<&'a [f64]>,
+    pub scale: f64,
+    /// A row of `pitch` numbers for each column.
+    pub sums: &'a mut [T],
+    pub pitch: usize,
 }
 
 impl<T> Nearest<'_, T> {
@@ -271,33 +283,98 @@ impl<T> Nearest<'_, T> {
     }
 }
 
-/// All products of P points with 1 to 8 columns.
+/// All products of four points with 1 to 8 columns.
 ///
 /// # Safety
 /// As for [`dots`] with `width` columns.
 #[inline(always)]
-unsafe fn products<T: Real, const L: usize, const FMA: bool, const P: usize>(
+unsafe fn products<T: Real, const L: usize, const FMA: bool>(
     x: &[T],
-    at: [usize; P],
+    at: [usize; 4],
     features: usize,
     u: &[T],
     pitch: usize,
     width: usize,
-) -> [[T; 8]; P] {
+) -> [[[T; 4]; 4]; 2] {
     let columns = columns_at_once(width);
-    // SAFETY: no more columns than there are.
-    let mut all = unsafe { tile::<T, L, FMA, P>(x, at, features, u, pitch, columns) };
-    if columns < width {
-        let u = &u[columns * pitch..];
-        // SAFETY: as many as are left, from the first of them on.
-        let rest = unsafe { tile::<T, L, FMA, P>(x, at, features, u, pitch, width - columns) };
-        for p in 0..P {
-            // Seven or eight columns: four and the others.
-            let [a, b, c, d, ..] = rest[p];
-            (all[p][4], all[p][5], all[p][6], all[p][7]) = (a, b, c, d);
+    // SAFETY: no more columns than there are; seven or eight are four and the others.
+    unsafe {
+        let mut all = four::<T, L, FMA>(x, at, features, u, pitch, columns);
+        if columns < width {
+            let rest = four::<T, L, FMA>(x, at, features, &u[columns * pitch..], pitch, width - columns);
+            all[1] = rest[0];
+        }
+        all
+    }
+}
+
+/// [`tile`] of four points; two and two where their sums with more than three columns would not fit the registers.
+///
+/// # Safety
+/// As for [`tile`].
+#[inline(always)]
+unsafe fn four<T: Real, const L: usize, const FMA: bool>(
+    x: &[T],
+    at: [usize; 4],
+    features: usize,
+    u: &[T],
+    pitch: usize,
+    columns: usize,
+) -> [[[T; 4]; 4]; 2] {
+    // SAFETY: what it asks for is promised.
+    unsafe {
+        if columns <= 3 || L * size_of::<T>() == 64 {
+            return tile::<T, L, FMA, 4>(x, at, features, u, pitch, columns);
+        }
+        let mut all = [[[T::default(); 4]; 4]; 2];
+        for half in [0, 2] {
+            let two = tile::<T, L, FMA, 2>(x, [at[half], at[half + 1]], features, u, pitch, columns);
+            for p in 0..2 {
+                (all[0][half + p], all[1][half + p]) = (two[0][p], two[1][p]);
+            }
+        }
+        all
+    }
+}
+
+/// Where a point begins, its factor, and where the sum begins that it adds to.
+type Adding<T> = (usize, T, usize);
+
+/// N points that follow each other add to the sum of the first, in this order; what follows them is asked for.
+///
+/// # Safety
+/// From where each point begins `x` holds `features` numbers; from where the sum begins `sums` holds as many, rounded up to
+/// whole vectors.
+#[inline(always)]
+unsafe fn add_points<T: Real, const L: usize, const FMA: bool, const N: usize>(
+    x: &[T],
+    features: usize,
+    points: [Adding<T>; N],
+    sums: &mut [T],
+) {
+    let to = points[0].2;
+    let whole = features / L * L;
+    let mut f = 0;
+    // SAFETY: vectors that begin before `features`, and of a point only what there is.
+    unsafe {
+        while f < whole {
+            let mut sum: [T; L] = load(sums, to + f);
+            for (at, factor, _) in points {
+                prefetch(x, at + 4 * features + f, L);
+                add_times::<T, L, FMA>(&mut sum, factor, load(x, at + f));
+            }
+            put(sums, to + f, sum);
+            f += L;
+        }
+        if f < features {
+            let mut sum: [T; L] = load(sums, to + f);
+            for (at, factor, _) in points {
+                prefetch(x, at + 4 * features + f, L);
+                add_times::<T, L, FMA>(&mut sum, factor, load_first::<T, L, FMA>(x, at + f, features - f));
+            }
+            put(sums, to + f, sum);
         }
     }
-    all
 }
 
 impl<T: Real> Kernel for Nearest<'_, T> {
@@ -306,32 +383,58 @@ impl<T: Real> Kernel for Nearest<'_, T> {
 
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
-        let Nearest { x, features, u, tie, to, strength } = self;
+        let Nearest { x, features, u, tie, to, strength, mut step } = self;
         let Packed::Dots { rows, pitch, width } = u else { unreachable!("asked by `can`") };
         assert!(holds(x.len(), to.len(), features) && strength.len() == to.len());
         assert!(u.fits::<L>(features) && matches!(width, 1..=8));
-        let mut nowhere = [T::default(); 8];
-        for c in *width..8 {
-            nowhere[c] = T::of(f64::NEG_INFINITY);
+        if let Some(PowerStep { weight, sums, pitch, .. }) = &step {
+            assert!(*pitch >= features.next_multiple_of(L) && holds(sums.len(), *width, *pitch));
+            assert!(weight.is_none_or(|weight| weight.len() == to.len()));
         }
+        // Points add themselves while the next four are multiplied: until their columns are found there is nothing else
+        // to do for a while.
+        let mut before: [Adding<T>; 4] = [(0, T::default(), 0); 4];
         let mut p = 0;
-        while p < to.len() {
-            // The last two points once more where one is left over.
-            let first = p.min(to.len().saturating_sub(2));
-            let second = (first + 1).min(to.len() - 1);
-            prefetch(x, first * features, 2 * features);
-            let at = [first * features, second * features];
-            // SAFETY: `u` fits, as asserted, and `x` holds as many points as `to`.
-            let mut all = unsafe { products::<T, L, FMA, 2>(x, at, features, rows, *pitch, *width) };
-            for (row, p) in [first, second].into_iter().enumerate() {
-                for c in 0..8 {
-                    all[row][c] = all[row][c].add(nowhere[c]);
+        loop {
+            let (count, mut now) = (4.min(to.len() - p), [(0, T::default(), 0); 4]);
+            if count > 0 {
+                // Where fewer than four are left, the last one more than once.
+                let mut at = [0; 4];
+                for q in 0..4 {
+                    at[q] = (p + q).min(to.len() - 1) * features;
                 }
-                let (column, product) = first_largest::<T, FMA>(all[row], tie);
-                to[p] = column as u32;
-                strength[p] = product.into();
+                let ahead = if step.is_none() { 2 * features } else { 0 };
+                prefetch(x, p * features, ahead);
+                // SAFETY: `u` fits, as asserted, and `x` holds as many points as `to`.
+                let all = unsafe { products::<T, L, FMA>(x, at, features, rows, *pitch, *width) };
+                prefetch(x, (p + 2) * features, ahead);
+                let (columns, largest) = first_largest_of_four::<T, L, FMA>(all, *width, tie);
+                for q in 0..count {
+                    (to[p + q], strength[p + q]) = (columns[q], largest[q].into());
+                    if let Some(PowerStep { weight, scale, pitch, .. }) = &step {
+                        let factor = weight.map_or(1.0, |weight| weight[p + q]) * strength[p + q] * scale;
+                        now[q] = (at[q], T::of(factor), columns[q] as usize * pitch);
+                    }
+                }
             }
-            p += 2;
+            if let Some(PowerStep { sums, .. }) = step.as_mut().filter(|_| p > 0) {
+                let one = before.iter().all(|point| point.2 == before[0].2);
+                // SAFETY: points of `x`, or the first times nothing, and rows of `sums`, as asserted.
+                unsafe {
+                    if one {
+                        add_points::<T, L, FMA, 4>(x, features, before, sums);
+                    } else {
+                        for point in before {
+                            add_points::<T, L, FMA, 1>(x, features, [point], sums);
+                        }
+                    }
+                }
+            }
+            if count == 0 {
+                break;
+            }
+            before = now;
+            p += count;
         }
     }
 }
@@ -438,9 +541,8 @@ impl<T: Real> Kernel for Scores<'_, T> {
         let at = |p: usize| features * list.map_or(p, |list| list[p] as usize);
         let mut p = 0;
         while p + 4 <= points {
-            if list.is_none() {
-                prefetch(x, p * features, 4 * features);
-            }
+            let ahead = if list.is_none() { 2 * features } else { 0 };
+            prefetch(x, p * features, ahead);
             let (at, out) = ([at(p), at(p + 1), at(p + 2), at(p + 3)], &mut out[p * width..]);
             // SAFETY: `u` fits, points are within `x` and four rows of `out` are left, as asserted.
             unsafe {
@@ -453,6 +555,7 @@ impl<T: Real> Kernel for Scores<'_, T> {
                     }
                 }
             }
+            prefetch(x, (p + 2) * features, ahead);
             p += 4;
         }
         while p < points {

@@ -2,14 +2,16 @@
 
 use super::super::{Kernel, Real, add_times, holds, last, load, load_last, put};
 
-/// `sums[i, :] += Σ_p b[p, i] · x_p` for the points of one block; `sums` is width × features.
+/// `sums[i, :] += Σ_p b[p, i] · x_p` for the points of one block.
 pub(crate) struct Sum<'a, T> {
     pub x: &'a [T],
     pub features: usize,
     /// points × width.
     pub b: &'a [T],
     pub width: usize,
+    /// `width` rows of `pitch ≥ features` numbers.
     pub sums: &'a mut [T],
+    pub pitch: usize,
 }
 
 impl<T> Sum<'_, T> {
@@ -17,7 +19,8 @@ impl<T> Sum<'_, T> {
     #[inline(always)]
     fn points(&self) -> usize {
         let points = self.x.len() / self.features;
-        assert!(holds(self.b.len(), points, self.width) && holds(self.sums.len(), self.width, self.features));
+        assert!(holds(self.b.len(), points, self.width) && holds(self.sums.len(), self.width, self.pitch));
+        assert!(self.features <= self.pitch);
         points
     }
 }
@@ -31,15 +34,15 @@ fn sum_tile<T: Real, const L: usize, const FMA: bool, const S: usize, const C: u
     new: usize,
     i: usize,
 ) {
-    let (features, width) = (sum.features, sum.width);
+    let (features, width, pitch) = (sum.features, sum.width, sum.pitch);
     let mut sums = [[[T::default(); L]; S]; C];
     let mask = last(new);
     let points = sum.points();
     assert!(f + S * L <= features && i + C <= width);
     for c in 0..C {
         for s in 0..S {
-            // SAFETY: the s-th vector from f on of one of `width` rows of `features`.
-            sums[c][s] = unsafe { load(sum.sums, (i + c) * features + f + s * L) };
+            // SAFETY: the s-th vector from f on of one of `width` rows.
+            sums[c][s] = unsafe { load(sum.sums, (i + c) * pitch + f + s * L) };
         }
     }
     for p in 0..points {
@@ -62,7 +65,7 @@ fn sum_tile<T: Real, const L: usize, const FMA: bool, const S: usize, const C: u
     for c in 0..C {
         for s in 0..S {
             // SAFETY: where they were loaded from.
-            unsafe { put(sum.sums, (i + c) * features + f + s * L, sums[c][s]) };
+            unsafe { put(sum.sums, (i + c) * pitch + f + s * L, sums[c][s]) };
         }
     }
 }
@@ -75,7 +78,7 @@ fn sum_columns<T: Real, const L: usize, const FMA: bool, const C: usize>(sum: &m
         let points = sum.x.chunks_exact(features).zip(sum.b.chunks_exact(sum.width));
         for (point, b) in points.take(sum.points()) {
             for c in i..i + C {
-                let sums = &mut sum.sums[c * features..(c + 1) * features];
+                let sums = &mut sum.sums[c * sum.pitch..][..features];
                 sums.iter_mut().zip(point).for_each(|(sum, &x)| *sum = sum.plus::<FMA>(b[c], x));
             }
         }
@@ -138,7 +141,9 @@ pub(crate) struct SumOne<'a, T> {
     pub factor: &'a [f64],
     pub scale: f64,
     pub starts: usize,
+    /// Rows of `pitch ≥ features` numbers.
     pub sums: &'a mut [T],
+    pub pitch: usize,
     /// Room for the entries, sorted by row: a row's sums then stay in registers from one point to the next, where a
     /// sum that is stored and loaded again for each would wait for itself.
     pub order: &'a mut Vec<(u32, T)>,
@@ -189,12 +194,13 @@ impl<T: Real> Kernel for SumOne<'_, T> {
 
     #[inline(always)]
     fn run<const L: usize, const FMA: bool>(self) {
-        let SumOne { x, features, to, factor, scale, starts, sums, order, ends } = self;
+        let SumOne { x, features, to, factor, scale, starts, sums, pitch, order, ends } = self;
         if features == 0 {
             return;
         }
+        assert!(features <= pitch);
         // Counting sort: points of a row keep their order.
-        let rows = sums.len() / features;
+        let rows = sums.len() / pitch;
         ends.clear();
         ends.resize(rows + 1, 0);
         let count = x.len() / features * starts;
@@ -213,7 +219,7 @@ impl<T: Real> Kernel for SumOne<'_, T> {
             }
         }
         let mut from = 0;
-        for (sums, &end) in sums.chunks_exact_mut(features).zip(&*ends) {
+        for (sums, &end) in sums.chunks_exact_mut(pitch).zip(&*ends) {
             let members = &order[from..end as usize];
             from = end as usize;
             if members.is_empty() {

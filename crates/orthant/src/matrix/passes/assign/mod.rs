@@ -66,6 +66,8 @@ struct Room {
     /// For each entry its column, or [`NOWHERE`], and the product with it.
     to: Vec<u32>,
     strength: Vec<f64>,
+    /// Whether the points have been added to the sums.
+    added: bool,
     /// Labels before the pass, where sums follow those that change.
     before: Vec<i32>,
     /// What the points add, to which columns.
@@ -138,12 +140,15 @@ impl Pass for Assign {
                     room.before.extend(labels.iter_mut().map(|labels| labels.labels()[p]));
                 }
             }
+            room.added = false;
             for group in 0..strip.groups() {
                 choosing.label(strip, group, &tile, labels, &mut leads, part, &mut room);
             }
             self.add(strip, &tile, &mut tallies, &mut room);
-            let columns = if self.entries() == 1 { &room.to } else { &room.columns };
-            strip.add_few(tile, columns, &room.factors);
+            if !room.added {
+                let columns = if self.entries() == 1 { &room.to } else { &room.columns };
+                strip.add_few(tile, columns, &room.factors);
+            }
         }
         let (even, odd) = tallies.split_at(runs * k);
         for (at, (even, odd)) in even.iter().zip(odd).enumerate() {
@@ -224,7 +229,7 @@ impl Choosing<'_> {
     #[allow(clippy::too_many_arguments)]
     fn label(
         &self,
-        strip: &Strip,
+        strip: &mut Strip,
         group: usize,
         tile: &std::ops::Range<usize>,
         labels: &mut [ArrayMut],
@@ -247,10 +252,14 @@ impl Choosing<'_> {
             return;
         }
         let plain = !some && !self.rule.distance && leads.is_empty();
-        if plain && all == 1 && strip.nearest(group, tile.clone(), &mut room.to, &mut room.strength) {
+        let adds = self.rule.adds_scores;
+        if plain && all == 1 && strip.nearest(group, tile.clone(), &mut room.to, &mut room.strength, adds) {
+            room.added = adds;
             let labels = &mut labels[0].labels()[tile.clone()];
-            for ((label, to), p) in labels.iter_mut().zip(&mut room.to).zip(tile.clone()) {
-                if strip.norm2(p) == 0.0 {
+            let found = room.to.iter_mut().zip(&room.strength);
+            for ((label, (to, &strength)), p) in labels.iter_mut().zip(found).zip(tile.clone()) {
+                // Nothing has no cluster. (What it has added is nothing.)
+                if strength == 0.0 && strip.norm2(p) == 0.0 {
                     *to = NOWHERE;
                 }
                 let new = *to as i32;
