@@ -21,7 +21,7 @@ pub(crate) use memory::check_room;
 pub use memory::{Memory, amount};
 pub(crate) use pages::with_room;
 use reduce::{first_largest_of_four, sums_of_points};
-use vectors::{add, add_products, add_times, lanes, last, load, load_first, load_last, put};
+use vectors::{add, add_products, add_times, lanes, last, load, load_first, load_last, put, put_first};
 
 /// The two floating-point formats that data come in.
 pub trait Real:

@@ -89,6 +89,37 @@ pub(super) unsafe fn load_first<T: Real, const L: usize, const FMA: bool>(
     vector
 }
 
+/// Writes the first `count` ≤ L of some numbers from position `at`.
+///
+/// # Safety
+/// `at + count <= x.len()`.
+#[inline(always)]
+pub(super) unsafe fn put_first<T: Real, const L: usize, const FMA: bool>(
+    x: &mut [T],
+    at: usize,
+    count: usize,
+    values: [T; L],
+) {
+    debug_assert!(at + count <= x.len() && count <= L);
+    #[cfg(target_arch = "x86_64")]
+    if FMA && L * size_of::<T>() == 64 {
+        use std::arch::x86_64::{_mm512_mask_storeu_pd, _mm512_mask_storeu_ps};
+        let mask = (1u32 << count) - 1;
+        // SAFETY: as for `instruction`; numbers that the mask leaves out are not written.
+        unsafe {
+            match L {
+                16 => _mm512_mask_storeu_ps(x.as_mut_ptr().add(at).cast(), mask as u16, same(values)),
+                _ => _mm512_mask_storeu_pd(x.as_mut_ptr().add(at).cast(), mask as u8, same(values)),
+            }
+        }
+        return;
+    }
+    for l in 0..count {
+        // SAFETY: as promised.
+        unsafe { *x.get_unchecked_mut(at + l) = values[l] };
+    }
+}
+
 /// What two formats of numbers are in instructions, by the bytes of a number and how many fill a register.
 #[cfg(target_arch = "x86_64")]
 macro_rules! instruction {
