@@ -186,7 +186,9 @@ impl OnpState<'_> {
         };
         let here = inverse_root_minus_identity(&off(0.0));
         let now = value(0.0, &here, &identity, s.negative2);
-        // Where points are elsewhere a round costs more than a trial: lengths that may be next are tried along with it.
+        // Where points are elsewhere a round costs more than a trial: lengths that may be next are tried along with it. In
+        // memory only the first is, unless the last search was lost: β mostly helps again, and it remains to be seen
+        // whether a longer step does not. V and D are then fetched once for both.
         let together = !self.problem.data.in_memory();
         let mut tried: Vec<(f64, (f64, f64, Mat))> = vec![];
         let mut trial = |slots: &mut dyn Slots, beta: f64, next: [f64; 2]| -> Result<(f64, f64, Mat)> {
@@ -194,7 +196,8 @@ impl OnpState<'_> {
             let at = known.unwrap_or(tried.len());
             if known.is_none() {
                 self.problem.go_on()?;
-                let lengths = std::iter::once(beta).chain(next.into_iter().filter(|_| together));
+                let along = if together { 2 } else { usize::from(tried.is_empty() && !self.lost) };
+                let lengths = std::iter::once(beta).chain(next.into_iter().take(along));
                 let (e, trials): (Vec<Mat>, _) = lengths
                     .map(|beta| {
                         let e = inverse_root_minus_identity(&off(beta));
