@@ -136,15 +136,9 @@ struct DenseSums<T> {
 impl<T: Real> DenseSums<T> {
     fn flush(&mut self) {
         let Self { recent, pitch, features, total, .. } = self;
-        total.resize(recent.len() / *pitch * *features, 0.0);
-        for (total, recent) in total.chunks_exact_mut((*features).max(1)).zip(recent.chunks_exact_mut(*pitch))
-        {
-            for (total, recent) in total.iter_mut().zip(recent) {
-                let sum: f64 = (*recent).into();
-                *total += sum;
-                *recent = T::default();
-            }
-        }
+        let (pitch, features) = (*pitch, *features);
+        total.resize(recent.len() / pitch * features, 0.0);
+        run(dense::Flush { recent, pitch, total, features });
         self.points = 0;
     }
 

@@ -8,7 +8,7 @@ mod alone;
 mod sums;
 
 pub(crate) use alone::{Digest, DotOne, Extend, Extent, Left, Norm2};
-pub(crate) use sums::{NOWHERE, Sum, SumOne};
+pub(crate) use sums::{Flush, NOWHERE, Sum, SumOne};
 
 use super::{
     Aligned, Kernel, Real, add_products, add_times, first_largest_of_four, holds, last, load, load_first,

@@ -130,6 +130,34 @@ impl<T: Real> Kernel for Sum<'_, T> {
     }
 }
 
+/// `total += recent`, which begins anew.
+pub(crate) struct Flush<'a, T> {
+    /// Rows of `pitch ≥ features` numbers.
+    pub recent: &'a mut [T],
+    pub pitch: usize,
+    /// Rows of `features` numbers.
+    pub total: &'a mut [f64],
+    pub features: usize,
+}
+
+impl<T: Real> Kernel for Flush<'_, T> {
+    type T = T;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        let Flush { recent, pitch, total, features } = self;
+        assert!(features <= pitch);
+        for (total, recent) in total.chunks_exact_mut(features.max(1)).zip(recent.chunks_exact_mut(pitch)) {
+            for (total, recent) in total.iter_mut().zip(recent) {
+                let sum: f64 = (*recent).into();
+                *total += sum;
+                *recent = T::default();
+            }
+        }
+    }
+}
+
 /// `sums[to[e], :] += scale · factor[e] · x_p` for entries e = p·starts + r: every point adds to one row for each of
 /// `starts` starts.
 pub(crate) struct SumOne<'a, T> {
