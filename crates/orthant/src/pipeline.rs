@@ -25,7 +25,9 @@ use crate::matrix::fold::{self, fold};
 use crate::matrix::{Data, Mat, Rule, Shape, kernels};
 pub use crate::outcome::{Outcome, Run, Stage};
 use crate::prepare::Problem;
-use crate::run::{Event, Go, Mark, Observer, Progress, Running, Stop, StopAsked, Trace, Unsaved, iterate};
+use crate::run::{
+    Event, Go, Mark, Observer, Progress, Race, Running, Stop, StopAsked, Trace, Unsaved, iterate,
+};
 use crate::saved::misfit;
 use crate::start::{Start, Stream};
 use crate::told::told;
@@ -77,8 +79,7 @@ fn cluster_from(
         Some(time) => Duration::try_from_secs_f64(time).ok().and_then(|time| begun.checked_add(time)),
         None => None,
     };
-    // A polish may bring up what was behind; a search has its own ways to give up what is.
-    let race = job.race.filter(|_| job.polish.is_empty() && job.method.batched);
+    let race = race_of(&data.shape(), job);
     let asked = observer.stop_asked();
     let of = |data| {
         let problem = Problem::new(data, job.k, job.method.needs())?;
@@ -95,8 +96,8 @@ fn cluster_from(
     }
     let (runs, batch) = runs_of(&data.shape(), job);
     check_room(&data.shape(), data.in_memory(), job)?;
-    // Searches go over data with the same products of points and fewer features; the answer is about those that were given.
-    let folds = algorithm.goes_by_products() && !start.is_about_features();
+    // Searches and races go over data with the same products of points and fewer features; the answer is about those that were given.
+    let folds = algorithm.goes_by_products(race.is_some()) && !start.is_about_features();
     let folded = if folds { fold(data)? } else { None };
     let alike = folded.as_ref().map(|folded| of(&*folded.data)).transpose()?;
     let problem = alike.as_ref().unwrap_or(&given);
@@ -153,15 +154,13 @@ fn cluster_from(
     let unfolded = |u: &Mat| folded.as_ref().map_or_else(|| u.clone(), |folded| folded.unfold(u));
     let directions = finished[best].directions.as_ref().map(unfolded);
     let guess = directions.unwrap_or_else(|| Mat::zeros(data.shape().features, job.k));
-    if let Some(alike) = &alike {
-        given.is_cut_short_as(alike);
-        given.knows_singular(alike, unfolded)?;
-    }
+    alike.iter().for_each(|alike| given.is_cut_short_as(alike));
     let problem = &given;
     let (solution, left) = finish(problem, &mut *slots, &finished[best].labels, &guess, aim.rule())?;
     let checkpoint = Checkpoint { of: job.fingerprint(data), finished, left_behind, batch: None };
     let seconds = begun.elapsed().as_secs_f64();
     let certifying = Instant::now();
+    alike.iter().try_for_each(|alike| given.knows_singular(alike, unfolded))?;
     let whole = stopped.is_none() && !problem.was_cut_short();
     let mut saving = Saving { observer, checkpoint: whole.then_some(&checkpoint) };
     let iterations: usize = checkpoint.finished.iter().map(Run::iterations).sum();
@@ -193,6 +192,13 @@ fn runs_of(shape: &Shape, job: &Job) -> (usize, usize) {
     (runs, if job.method.batched { (columns / job.k.max(1)).clamp(1, runs.max(1)) } else { 1 })
 }
 
+/// How its runs race, if they do.
+fn race_of(shape: &Shape, job: &Job) -> Option<Race> {
+    // A polish may bring up what was behind; a search has its own ways to give up what is.
+    let races = job.polish.is_empty() && job.method.batched && runs_of(shape, job).1 >= Race::FEWEST;
+    job.race.filter(|_| races)
+}
+
 /// Refuses a job that cannot fit into the memory it may use ([`Job::memory`]) beside points of this shape, before any of
 /// them is looked at.
 ///
@@ -218,7 +224,8 @@ pub fn check_room(shape: &Shape, in_memory: bool, job: &Job) -> Result<()> {
         true => k * algorithm.arrays() as u128 * size_of::<f64>() as u128,
         false => 20,
     };
-    let folded = if algorithm.goes_by_products() { fold::bytes(shape, in_memory) } else { 0 };
+    let folds = algorithm.goes_by_products(race_of(shape, job).is_some());
+    let folded = if folds { fold::bytes(shape, in_memory) } else { 0 };
     let bytes = directions + folded + points * (of_point + batch * size_of::<i32>() as u128);
     let work = format!("{} for k = {k} on {points} points of {features} features", job.method.title);
     kernels::check_room(&work, bytes, job.memory, "fewer clusters, runs at once or features need less")?;

@@ -87,6 +87,11 @@ pub struct Race {
 
 bytes_of!(Race { after, share, finals });
 
+impl Race {
+    /// Fewer runs than this do not race.
+    pub const FEWEST: usize = 8;
+}
+
 /// Of 30 starts of EM-ONMF the best third after 15 iterations had the best among them in 102 of 110 trials (eleven text sets, ten
 /// seeds each); in the others the objective is higher by 2e-6 to 1e-3 of it. The best three of these when float32 can say no
 /// more had the best of them in all.

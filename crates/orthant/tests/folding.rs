@@ -1,11 +1,14 @@
-//! Searches go over data in which the features that one point has alone are folded into one (`matrix/fold.rs`): what they find is
-//! what they find without.
+//! Searches and races go over data in which the features that one point has alone are folded into one (`matrix/fold.rs`): what they
+//! find is what they find without.
 
 use crate::checkpoints::Stopping;
 use crate::common::*;
 use orthant::checkpoint::Checkpoint;
+use orthant::finish::Solution;
 use orthant::matrix::Data;
 use orthant::pipeline::{Job, resume};
+use orthant::run::Race;
+use orthant::start::Start;
 
 const SEARCHES: [&str; 3] = ["best", "best-spherical-k-means", "best-k-means"];
 
@@ -63,6 +66,30 @@ fn a_search_finds_the_same_whether_points_have_one_feature_of_their_own_or_sever
                     &long.solution.labels,
                 );
                 assert!((plain - b.relative_error).abs() < close, "{what}: {plain}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_race_finds_the_same_whether_points_have_one_feature_of_their_own_or_several() {
+    let weights: Vec<f64> = (0..120).map(|j| [1.0, 2.5, 0.3][j % 3]).collect();
+    for kind in ["sparse f64", "sparse f64, no transposed copy"] {
+        for weights in [None, Some(&weights[..])] {
+            let [(one, ..), (many, x, features)] = twice(kind, weights);
+            for name in ["em-onmf", "k-means", "spherical-k-means"] {
+                let (start, race) = (Some(Start::Random), Some(Race::default()));
+                let job = Job { runs: 16, start, race, ..Job::new(name, 4).unwrap() };
+                let what = format!("{name} on {kind}, weights: {}", weights.is_some());
+                let (short, long) = (run(&*one, &job), run(&*many, &job));
+                assert!(long.left_behind > 0, "{what}");
+                assert_eq!(short.solution.labels, long.solution.labels, "{what}");
+                let (a, b) = (short.best().objective, long.best().objective);
+                assert!((a - b).abs() <= 1e-12 * a.abs(), "{what}: {a} and {b}");
+                // The answer is about the features that were given.
+                let Solution { u, v, labels, .. } = &long.solution;
+                let plain = plain_error(&x, features, weights, u, v, labels);
+                assert!((plain - long.certificate.relative_error).abs() < 1e-12, "{what}: {plain}");
             }
         }
     }

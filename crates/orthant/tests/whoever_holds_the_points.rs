@@ -17,6 +17,7 @@ use orthant::matrix::{
 };
 use orthant::pipeline::{Job, Outcome, cluster};
 use orthant::read::blocks::{Blocks, With, Writer};
+use orthant::run::Race;
 use orthant::start::Start;
 use orthant::{Error, Result};
 
@@ -309,7 +310,7 @@ fn all_methods_on_all_kinds_give_the_same_bits_whoever_holds_the_points() {
 }
 
 #[test]
-fn points_with_features_of_their_own_give_searches_the_same_bits_whoever_holds_them() {
+fn points_with_features_of_their_own_give_searches_and_races_the_same_bits_whoever_holds_them() {
     let (count, core, own) = (700, 9, 3);
     let x = clustered(count, core, 4, 71);
     let features = core + own * count;
@@ -320,9 +321,13 @@ fn points_with_features_of_their_own_give_searches_the_same_bits_whoever_holds_t
     }
     for kind in ["sparse f64", "sparse f32"] {
         let points = points(kind, &wide, features);
-        for method in METHODS.iter().filter(|method| method.name.starts_with("best")) {
-            let what = format!("{} on {kind} with features of their own", method.name);
-            let job = job(method);
+        let searches = METHODS.iter().filter(|method| method.name.starts_with("best")).map(job);
+        let races = ["em-onmf", "k-means", "spherical-k-means"].map(|name| {
+            let start = Some(Start::Random);
+            Job { runs: 12, race: Some(Race::default()), start, ..Job::new(name, 4).unwrap() }
+        });
+        for job in searches.chain(races) {
+            let what = format!("{} on {kind} with features of their own", job.method.name);
             let whole = run(&*open(points.clone(), None).unwrap(), &job);
             let source = Weighted { points: &points, weights: None };
             assert_same(&whole, &run(&*stream(source).unwrap(), &job), &format!("{what}, streamed"));

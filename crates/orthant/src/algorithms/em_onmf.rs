@@ -98,4 +98,8 @@ impl Algorithm for EmOnmf {
     fn max_iterations(&self, _start: &Start) -> usize {
         self.max_iterations
     }
+
+    fn goes_by_products(&self, race: bool) -> bool {
+        race
+    }
 }

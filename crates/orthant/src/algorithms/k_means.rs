@@ -59,6 +59,10 @@ impl Algorithm for KMeans {
         self.max_iterations
     }
 
+    fn goes_by_products(&self, race: bool) -> bool {
+        race
+    }
+
     fn rule(&self) -> Rule {
         Means.rule()
     }

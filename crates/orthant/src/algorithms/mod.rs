@@ -66,9 +66,9 @@ pub trait Algorithm: Send + Sync {
         Ok(Box::new(Swaps::of_labels(Arc::new(em_onmf::Directions), problem, labels, stream)?))
     }
 
-    /// Whether products of points with each other are all that it goes by, and any data with the same ones do. (True of others too,
-    /// but the last digits of a method are those of the data as they are.)
-    fn goes_by_products(&self) -> bool {
+    /// Whether products of points with each other are all that it goes by, and any data with the same ones do: as a method of
+    /// its own, or where runs race. (True of others too, but the last digits of a method are those of the data as they are.)
+    fn goes_by_products(&self, _race: bool) -> bool {
         false
     }
 

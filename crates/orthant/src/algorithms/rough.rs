@@ -17,14 +17,12 @@ use crate::matrix::passes::SumOfLabels;
 use crate::matrix::rough::{Origin, RoughRun, RoughRuns, RoughTold, fits, roughly, sums_left};
 use crate::matrix::{Mat, Slot, threads};
 use crate::prepare::Problem;
-use crate::run::{Conclusion, Progress, State, Trace, share};
+use crate::run::{Conclusion, Progress, Race, State, Trace, share};
 use crate::saved::{Saved, misfit};
 use crate::start::{Start, Stream, centroids, random};
 
 /// Fewer runs than this do not fill the lanes.
 const FEW: usize = 4;
-/// Fewer runs than this do not race.
-const RACERS: usize = 8;
 /// So often a run may go back to float32.
 const BACK: usize = 2;
 /// After so many iterations runs of methods that leave points alone whose cluster cannot have changed are done with float32: the
@@ -163,7 +161,7 @@ impl<'a> Roughly<'a> {
             waits: false,
         };
         let courses: Vec<Course> = origins.into_iter().map(course).collect();
-        let heat = if problem.race.is_none() || courses.len() < RACERS { Heat::Over } else { Heat::All };
+        let heat = if problem.race.is_none() || courses.len() < Race::FEWEST { Heat::Over } else { Heat::All };
         let racing = (0..courses.len()).collect();
         Roughly {
             problem,
@@ -420,7 +418,7 @@ impl State for Roughly<'_> {
     }
 
     fn share(&self, traces: &[Trace]) -> Option<f64> {
-        let Some(race) = self.problem.race.filter(|_| traces.len() >= RACERS) else {
+        let Some(race) = self.problem.race.filter(|_| traces.len() >= Race::FEWEST) else {
             return self.exact.share(traces);
         };
         Some(share::in_race(

@@ -70,6 +70,10 @@ impl Algorithm for SphericalKMeans {
         self.max_iterations
     }
 
+    fn goes_by_products(&self, race: bool) -> bool {
+        race
+    }
+
     fn rule(&self) -> Rule {
         Cosines.rule()
     }

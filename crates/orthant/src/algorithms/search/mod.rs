@@ -121,7 +121,7 @@ impl<S: Search> Algorithm for S {
         self.task().descent.swaps(problem, labels, stream)
     }
 
-    fn goes_by_products(&self) -> bool {
+    fn goes_by_products(&self, _race: bool) -> bool {
         !self.rule().information
     }
 
