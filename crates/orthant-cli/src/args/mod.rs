@@ -101,19 +101,20 @@ pub struct ClusterArgs {
     /// Runs from different random starts; the best objective wins [default: 10 where the start is random]
     #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
     pub runs: Option<usize>,
-    /// Many starts on sparse data race: the best go on after so many iterations; 0: all go to their end
+    /// Many starts on sparse data race: the best go on after so many iterations, and a few of these after three times as many; 0:
+    /// all go to their end
     #[arg(
         long,
         value_name = "N",
-        default_value = "15",
+        default_value = "11",
         allow_negative_numbers = true,
         help_heading = "Method"
     )]
     pub race_after: usize,
-    /// Which share of them goes on, from 0 to 1
-    #[arg(long, value_name = "SHARE", default_value = "0.34", value_parser = share, allow_negative_numbers = true, help_heading = "Method")]
+    /// Which share of them goes on first, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0.5", value_parser = share, allow_negative_numbers = true, help_heading = "Method")]
     pub race_share: f64,
-    /// How many of those go to their end in float64, when float32 can say no more
+    /// How many of those go to their end
     #[arg(long, value_name = "N", default_value = "3", value_parser = positive, allow_negative_numbers = true, help_heading = "Method")]
     pub race_finals: usize,
     /// What improves the answer afterwards, in order: any of em, moves, swaps

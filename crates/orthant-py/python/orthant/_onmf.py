@@ -79,8 +79,8 @@ class ONMF(Clustering):
         are run once.
 
     race : bool, default=False
-        Whether many runs on sparse data race, as those of the program do: from eight on, the best third after 15
-        iterations goes on in float32, the best three of those to their end, and the others are given up. `runs_`
+        Whether many runs on sparse data race, as those of the program do: from eight on, the better half after 11
+        iterations goes on, the best three of those after 33 go to their end, and the others are given up. `runs_`
         then holds those that went to their end.
 
     max_iter : int, default=None

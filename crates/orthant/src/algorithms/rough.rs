@@ -28,6 +28,8 @@ const BACK: usize = 2;
 /// After so many iterations runs of methods that leave points alone whose cluster cannot have changed are done with float32: the
 /// few that go on for so long move few points, and lanes would go through all of them.
 const LATE: usize = 40;
+/// The second decision of a race comes after so many times the iterations of the first.
+const LATER: usize = 3;
 /// At most so many iterations of a run at a time: lanes of runs that have ended wait for the others.
 const MOST: usize = 4;
 /// No more multiplications than this at a time, unless a single iteration has more: an observer waits for them.
@@ -104,21 +106,9 @@ pub(super) struct Roughly<'a> {
     left_behind: Vec<usize>,
     /// Those that are still in the race.
     racing: Vec<usize>,
-    heat: Heat,
+    /// After how many iterations some of them are left behind next; none where the race is over, or there is none.
+    until: Option<usize>,
 }
-
-/// How far a race is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Heat {
-    /// All come as far as the first decision.
-    All,
-    /// The best of them go on in float32, to its end.
-    Rough,
-    /// It is over, or there is none.
-    Over,
-}
-
-const HEATS: [Heat; 3] = [Heat::All, Heat::Rough, Heat::Over];
 
 impl<'a> Roughly<'a> {
     pub(super) fn begin(
@@ -161,7 +151,7 @@ impl<'a> Roughly<'a> {
             waits: false,
         };
         let courses: Vec<Course> = origins.into_iter().map(course).collect();
-        let heat = if problem.race.is_none() || courses.len() < Race::FEWEST { Heat::Over } else { Heat::All };
+        let until = problem.race.filter(|_| courses.len() >= Race::FEWEST).map(|race| race.after.max(1));
         let racing = (0..courses.len()).collect();
         Roughly {
             problem,
@@ -172,7 +162,7 @@ impl<'a> Roughly<'a> {
             limit,
             left_behind: vec![],
             racing,
-            heat,
+            until,
         }
     }
 
@@ -191,33 +181,38 @@ impl<'a> Roughly<'a> {
     /// How many it may make before it has to wait for the others of a race.
     fn to_go(&self, run: usize) -> usize {
         let course = &self.courses[run];
-        match (self.problem.race, self.heat) {
+        match self.until {
             _ if course.waits || course.origin.is_none() => 0,
-            (Some(race), Heat::All) => race.after.max(1).saturating_sub(course.iterations),
-            _ => usize::MAX,
+            Some(until) => until.saturating_sub(course.iterations),
+            None => usize::MAX,
         }
     }
 
-    /// When all runs have come as far as a heat goes, the best of them go on.
+    /// When all runs have come as far as the next decision, the best of them go on: a share at first, then as many as go to their
+    /// end, in float64 when none of them has more to say in float32.
     fn race(&mut self) -> Result<()> {
-        let Some(race) = self.problem.race.filter(|_| self.heat != Heat::Over) else { return Ok(()) };
-        // After the first decision comes the second at once where none of those that go on has more to say.
-        while self.heat != Heat::Over && self.racing.iter().all(|&run| self.to_go(run) == 0) {
+        let Some(race) = self.problem.race else { return Ok(()) };
+        let (first, finals) = (race.after.max(1), race.finals.max(1));
+        while let Some(until) = self.until
+            && self.racing.iter().all(|&run| self.to_go(run) == 0)
+        {
             let reached = |run: usize| self.courses[run].reached;
             self.racing.sort_by(|&a, &b| reached(b).total_cmp(&reached(a)));
-            let on = match self.heat {
-                Heat::All => ((race.share * self.racing.len() as f64).ceil() as usize).max(2),
-                _ => race.finals.max(1),
+            let have_more = self.racing.iter().any(|&run| !self.courses[run].waits);
+            let share = (race.share * self.racing.len() as f64).ceil() as usize;
+            let (on, next) = match until == first {
+                true => (share.max(finals), first.saturating_mul(LATER)),
+                false => (finals, usize::MAX),
             };
-            let behind = self.racing.split_off(on.min(self.racing.len()));
-            self.left_behind.extend(behind);
-            self.heat = if self.heat == Heat::All { Heat::Rough } else { Heat::Over };
-        }
-        if self.heat == Heat::Over {
-            self.racing.sort_unstable();
-            let finals = std::mem::take(&mut self.racing);
-            finals.iter().for_each(|&run| self.courses[run].waits = false);
-            self.settle(&finals)?;
+            let on = if have_more { on } else { finals };
+            self.left_behind.extend(self.racing.split_off(on.min(self.racing.len())));
+            self.until = have_more.then_some(next);
+            if self.until.is_none() {
+                let mut finals = std::mem::take(&mut self.racing);
+                finals.sort_unstable();
+                finals.iter().for_each(|&run| self.courses[run].waits = false);
+                return self.settle(&finals);
+            }
         }
         Ok(())
     }
@@ -262,7 +257,7 @@ impl<'a> Roughly<'a> {
             if last.changed > 0 && last.weight.iter().any(|w| *w <= 0.0) {
                 empty.push((run, last.weight.clone()));
             } else if ends || self.left(run) == 0 {
-                self.courses[run].waits = self.heat != Heat::Over;
+                self.courses[run].waits = self.until.is_some();
                 settled.push(run);
             }
         }
@@ -353,7 +348,7 @@ impl<'a> Roughly<'a> {
     /// Steps all runs until float32 can say no more, or so often; gives back their labels and the weights of the clusters.
     pub(super) fn into_slots(mut self) -> Result<Box<dyn crate::matrix::Slots + 'a>> {
         // All of them are wanted.
-        self.heat = Heat::Over;
+        self.until = None;
         let mut active: Vec<usize> = (0..self.courses.len()).collect();
         while !active.is_empty() {
             self.steps(&active, usize::MAX)?;
@@ -425,7 +420,7 @@ impl State for Roughly<'_> {
             traces,
             1.0 / self.problem.data.shape().points as f64,
             race,
-            self.heat != Heat::All,
+            self.until != Some(race.after.max(1)),
         ))
     }
 
@@ -482,7 +477,7 @@ impl State for Roughly<'_> {
         let mut saved = Saved::default();
         saved.put("courses", &self.courses);
         saved.put("softened", &self.softened);
-        saved.put("heat", &HEATS.iter().position(|heat| *heat == self.heat));
+        saved.put("until", &self.until);
         saved.put("racing", &self.racing);
         let runs = (0..self.courses.len()).map(|run| {
             let mut saved = self.exact.save_run(run)?;
@@ -508,8 +503,8 @@ impl State for Roughly<'_> {
         self.softened = saved.take_if("softened", |&softened: &usize| softened <= planned)?;
         let fits = |courses: &Vec<Course>| courses.len() == count && courses.iter().all(sound);
         self.courses = saved.take_if("courses", fits)?;
-        let heat: Option<usize> = saved.take("heat")?;
-        self.heat = heat.and_then(|heat| HEATS.get(heat).copied()).ok_or_else(misfit)?;
+        let races = self.until.is_some();
+        self.until = saved.take_if("until", |until: &Option<usize>| races || until.is_none())?;
         self.racing = saved.take_if("racing", |racing: &Vec<usize>| racing.iter().all(|&run| run < count))?;
         let all: Vec<Saved> = saved.take_if("runs", |runs: &Vec<Saved>| runs.len() == count)?;
         for (run, mut saved) in all.into_iter().enumerate() {

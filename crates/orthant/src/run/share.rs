@@ -5,9 +5,9 @@
 
 use super::{Race, Trace};
 
-/// About this share of the work is done when a race is decided: the third that goes on has twice as many iterations
-/// before it as it has made.
-const RACED: f64 = 0.6;
+/// About this share of the work is done when a race is first decided: the half that goes on has about twice as many
+/// iterations before it as it has made.
+const RACED: f64 = 0.5;
 
 /// How far a run is whose residual falls until it is `end`, by what it did after so many iterations.
 pub(crate) fn fallen(trace: &Trace, after: usize, end: f64) -> f64 {
@@ -106,12 +106,12 @@ mod tests {
         let course: Vec<f64> = (0..60).map(|t| 0.8f64.powi(t)).collect();
         let of = |t: usize, decided: bool| {
             let run = |at: usize| match decided && at >= 4 {
-                true => trace(&course[..15], Some(Stop::LeftBehind)),
+                true => trace(&course[..11], Some(Stop::LeftBehind)),
                 false => trace(&course[..t], None),
             };
             in_race(&(0..12).map(run).collect::<Vec<_>>(), course[59], race, decided)
         };
-        let shares = (1..=15).map(|t| of(t, false)).chain((15..=60).map(|t| of(t, true)));
+        let shares = (1..=11).map(|t| of(t, false)).chain((11..=60).map(|t| of(t, true)));
         let shares: Vec<f64> = shares.collect();
         for pair in shares.windows(2) {
             assert!((0.0..0.1).contains(&(pair[1] - pair[0])), "{pair:?}");
