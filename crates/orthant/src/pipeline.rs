@@ -395,17 +395,20 @@ impl Batch<'_> {
             .filter(|&run| cut_short(run))
             .reduce(|best, run| if job.method.better(last(run), last(best)) { run } else { best });
         kept.retain(|&run| !cut_short(run) || Some(run) == furthest);
-        let conclusions = kept.iter().map(|&run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
+        let mut conclusions = kept.iter().map(|&run| state.conclude(run)).collect::<Result<Vec<_>>>()?;
+        // What else it holds of its runs is not needed any more.
+        let marks = state.marks().to_vec();
+        drop(state);
         let traces = kept.into_iter().map(|run| std::mem::take(&mut traces[run])).collect::<Vec<_>>();
         let many = job.method.batched && conclusions.len() > 1;
         let tolerance = if many { ROUGH_TOLERANCE } else { VECTOR_TOLERANCE };
-        let told = told(problem, &conclusions, tolerance)?;
+        let told = told(problem, &mut conclusions, tolerance)?;
         let norm2 = problem.facts().norm2;
         let mut reached = vec![];
         for ((trace, conclusion), (directions, explained)) in traces.into_iter().zip(conclusions).zip(told) {
             let last = trace.history.last().map_or(f64::NAN, |p| p.objective);
             let mut one = Reached::new(conclusion, directions, explained, last);
-            one.stages = stages(job.method, &trace, state.marks(), norm2, explained);
+            one.stages = stages(job.method, &trace, &marks, norm2, explained);
             reached.push(one);
         }
         Ok((reached, left_behind, stopped))
@@ -425,9 +428,9 @@ impl Batch<'_> {
             iterate(&mut *state, vec![Trace::default()], running, &mut Unsaved(observer), &|_, _| None)?;
         let mut trace = traces.remove(0);
         trace.stop = Some(Stop::Cancelled);
-        let conclusion = state.conclude(0)?;
+        let mut conclusion = state.conclude(0)?;
         let (directions, explained) =
-            told(self.problem, std::slice::from_ref(&conclusion), VECTOR_TOLERANCE)?.remove(0);
+            told(self.problem, std::slice::from_mut(&mut conclusion), VECTOR_TOLERANCE)?.remove(0);
         let last = trace.history.last().map_or(f64::NAN, |p| p.objective);
         let mut reached = Reached::new(conclusion, directions, explained, last);
         reached.stages = stages(method, &trace, &[], self.problem.facts().norm2, explained);
@@ -485,9 +488,9 @@ impl Batch<'_> {
             self.checkpoint(BatchSaved { traces: traces.to_vec(), state, polish })
         })?;
         let trace = traces.remove(0);
-        let conclusion = state.conclude(0)?;
+        let mut conclusion = state.conclude(0)?;
         let (directions, explained) =
-            told(problem, std::slice::from_ref(&conclusion), VECTOR_TOLERANCE)?.remove(0);
+            told(problem, std::slice::from_mut(&mut conclusion), VECTOR_TOLERANCE)?.remove(0);
         let last = trace.history.last().map_or(f64::NAN, |p| p.objective);
         let objective = conclusion.objective.unwrap_or(last);
         let reached = &mut reached[run];

@@ -324,8 +324,9 @@ impl<'a> Searching<'a> {
         Ok(Box::new(Lloyd::from_centroids(self.model.clone(), self.problem, starts.collect())?))
     }
 
-    /// Centroids and value of every conclusion, whose runs ended with these objectives, and whether that is exact.
-    fn worth(&self, conclusions: &[Conclusion], reached: &[f64]) -> Result<Vec<(Mat, f64, bool)>> {
+    /// Centroids and value of every conclusion, whose runs ended with these objectives, and whether that is exact. (Centroids are
+    /// taken out of it.)
+    fn worth(&self, conclusions: &mut [Conclusion], reached: &[f64]) -> Result<Vec<(Mat, f64, bool)>> {
         let by_objective = |c: &Conclusion, last: f64| {
             let objective = c.objective.unwrap_or(last);
             match (self.task.is_onmf(), self.model.most()) {
@@ -338,11 +339,12 @@ impl<'a> Searching<'a> {
             let told = told(self.problem, conclusions, VECTOR_TOLERANCE)?;
             return Ok(told.into_iter().map(|(directions, value)| (directions, value, true)).collect());
         }
-        let own = |(c, &last): (&Conclusion, &f64)| {
+        let own = |(c, &last): (&mut Conclusion, &f64)| {
             let value = c.explained.unwrap_or_else(|| by_objective(c, last));
-            (c.directions.clone(), value, c.explained.is_some() || !self.task.is_onmf())
+            let directions = std::mem::replace(&mut c.directions, Mat::zeros(0, 0));
+            (directions, value, c.explained.is_some() || !self.task.is_onmf())
         };
-        Ok(conclusions.iter().zip(reached).map(own).collect())
+        Ok(conclusions.iter_mut().zip(reached).map(own).collect())
     }
 
     /// Whether every descent of ONMF goes to its very end.
@@ -478,9 +480,9 @@ impl<'a> Searching<'a> {
             // Who stops the work waits for it: the others are not worth their conclusions.
             ended = self.furthest(part).or(ended.first().copied()).into_iter().collect();
         }
-        let conclusions = part.state.conclude_all(&ended)?;
+        let mut conclusions = part.state.conclude_all(&ended)?;
         let reached: Vec<f64> = ended.iter().map(|&run| part.reached[run]).collect();
-        let worth = self.worth(&conclusions, &reached)?;
+        let worth = self.worth(&mut conclusions, &reached)?;
         let before = self.found.first().map(|best| best.value);
         // Moves, swaps and the descent never lose: what they began with has served.
         let origin = if runs == 1 { part.origin.map(|at| self.found.remove(at)) } else { None };
