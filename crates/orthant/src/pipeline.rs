@@ -96,6 +96,9 @@ fn cluster_from(
     }
     let (runs, batch) = runs_of(&data.shape(), job);
     check_room(&data.shape(), data.in_memory(), job)?;
+    if race.is_some() && fold::is_worth_it(data) {
+        check_room_beside(&data.shape(), data.in_memory(), job, true)?;
+    }
     // Searches and races go over data with the same products of points and fewer features; the answer is about those that were given.
     let folds = algorithm.goes_by_products(race.is_some()) && !start.is_about_features();
     let folded = if folds { fold(data)? } else { None };
@@ -205,6 +208,13 @@ fn race_of(shape: &Shape, job: &Job) -> Option<Race> {
 /// # Errors
 /// What it needs and what there is, or parameters that the method does not take.
 pub fn check_room(shape: &Shape, in_memory: bool, job: &Job) -> Result<()> {
+    // Whether the data of a race are folded is not known before they are looked at.
+    let folds = job.method.with(&job.values())?.goes_by_products(false);
+    check_room_beside(shape, in_memory, job, folds)
+}
+
+/// The same, beside a folded copy of the points if so.
+fn check_room_beside(shape: &Shape, in_memory: bool, job: &Job, folds: bool) -> Result<()> {
     let [points, features, k] = [shape.points, shape.features, job.k].map(|count| count as u128);
     let batch = runs_of(shape, job).1 as u128;
     // Directions of the runs in progress and what is summed for them; of sparse points what eight side by side have, and where
@@ -224,7 +234,6 @@ pub fn check_room(shape: &Shape, in_memory: bool, job: &Job) -> Result<()> {
         true => k * algorithm.arrays() as u128 * size_of::<f64>() as u128,
         false => 20,
     };
-    let folds = algorithm.goes_by_products(race_of(shape, job).is_some());
     let folded = if folds { fold::bytes(shape, in_memory) } else { 0 };
     let bytes = directions + folded + points * (of_point + batch * size_of::<i32>() as u128);
     let work = format!("{} for k = {k} on {points} points of {features} features", job.method.title);

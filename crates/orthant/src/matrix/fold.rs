@@ -19,17 +19,22 @@ pub(crate) struct Folded {
     places: Vec<(u32, f64)>,
 }
 
+/// Whether the data are copied to be folded.
+pub(crate) fn is_worth_it(data: &dyn Data) -> bool {
+    let (Shape { points, features, nonzeros, sparse, .. }, facts) = (data.shape(), data.facts());
+    // A point keeps one of its own.
+    let goes = facts.zero_features + facts.lone_features.saturating_sub(points);
+    let many = sparse && goes.saturating_mul(WORTH) >= features && goes > 0;
+    many && nonzeros <= MOST && data.fits().is_none()
+}
+
 /// Folds features that only one point has. None where that is not worth it, or where not all points fit into memory: the
 /// same answer whoever holds them.
 pub(crate) fn fold(data: &dyn Data) -> Result<Option<Folded>> {
-    let (shape, facts) = (data.shape(), data.facts());
-    let Shape { points, features, nonzeros, format, sparse } = shape;
-    // A point keeps one of its own.
-    let goes = facts.zero_features + facts.lone_features.saturating_sub(points);
-    let is_worth_it = sparse && goes.saturating_mul(WORTH) >= features && goes > 0;
-    if !is_worth_it || nonzeros > MOST || data.fits().is_some() {
+    if !is_worth_it(data) {
         return Ok(None);
     }
+    let (Shape { points, features, format, .. }, facts) = (data.shape(), data.facts());
     let copied;
     let from = if data.in_memory() {
         data
