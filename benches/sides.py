@@ -69,9 +69,9 @@ def orthant(x, k, method, threads, values=(), start=None, runs=1, seed=0, race=F
     return seconds - fitted.certificate_seconds, fitted
 
 
-def kmeans(x, k, threads, runs=1, seed=0):
+def kmeans(x, k, threads, runs=1, seed=0, init="random"):
     with threadpool_limits(threads):
-        return timed(lambda: KMeans(n_clusters=k, init="random", n_init=runs, random_state=seed).fit(x))
+        return timed(lambda: KMeans(n_clusters=k, init=init, n_init=runs, random_state=seed).fit(x))
 
 
 def faiss_kmeans(x, k, threads, iterations, seed=1):
