@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::checkpoints::Stopping;
 use crate::common::*;
+use orthant::algorithms::Values;
 use orthant::checkpoint::Checkpoint;
 use orthant::pipeline::{Job, resume};
 use orthant::run::{Race, Stop};
@@ -87,6 +88,27 @@ fn a_race_leaves_runs_behind_and_changes_none_of_the_others() {
                 near(other.objective, one.objective) && same_partition(&other.labels, &one.labels)
             });
             assert!(found, "{name}");
+        }
+    }
+}
+
+/// Whether clusters got empty in the last iteration that they may make, or all is said before the first decision.
+#[test]
+fn a_race_ends_however_few_iterations_there_are() {
+    let few: Vec<f64> =
+        (0..80 * 8).map(|i| f64::from(u8::from(i % 8 / 2 == i / 8 % 4)) * (1.0 + (i % 2) as f64)).collect();
+    let some = texts(300, 20, 3);
+    for (x, features, k) in [(&few, 8, 4), (&some, FEATURES, 20)] {
+        let data = open_kind("sparse f64", x, features, None);
+        for name in ["em-onmf", "spherical-k-means", "k-means", "kl-onmf"] {
+            for most in [1, 2, 3, 4, 5, 7, 10, 40] {
+                let race = Some(Race { after: 4, ..Race::default() });
+                let job = Job { runs: 16, race, start: Some(Start::Random), ..Job::new(name, k).unwrap() };
+                let job = Job { values: Values::new().set("max-iterations", f64::from(most)), ..job };
+                let outcome = run(&*data, &job);
+                assert_eq!((outcome.runs.len(), outcome.left_behind), (3, 13), "{name}, at most {most}");
+                assert!(outcome.runs.iter().all(|run| run.iterations() <= most as usize), "{name}");
+            }
         }
     }
 }

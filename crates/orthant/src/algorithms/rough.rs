@@ -198,7 +198,8 @@ impl<'a> Roughly<'a> {
         {
             let reached = |run: usize| self.courses[run].reached;
             self.racing.sort_by(|&a, &b| reached(b).total_cmp(&reached(a)));
-            let have_more = self.racing.iter().any(|&run| !self.courses[run].waits);
+            let has_more = |course: &Course| !course.waits && course.origin.is_some();
+            let have_more = self.racing.iter().any(|&run| has_more(&self.courses[run]));
             let share = (race.share * self.racing.len() as f64).ceil() as usize;
             let (on, next) = match until == first {
                 true => (share.max(finals), first.saturating_mul(LATER)),
