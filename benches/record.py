@@ -66,8 +66,12 @@ BEGIN, END = "<!-- bench -->", "<!-- end of bench -->"
 #: Which: one of each kind, whether or not it met its target.
 SHOWN = (
     "EM-ONMF, 30 starts, geometric mean",
+    "EM-ONMF, a race, 30 starts, geometric mean",
+    "best, normal effort, geometric mean",
     "EM-ONMF, one start, in total",
     "O-PNMF, 500 iterations",
+    "EM pass",
+    "ONP-MF iteration",
     "sparse pass, ohscal",
     "em-onmf, two threads, 942490",
 )
