@@ -163,7 +163,9 @@ fn cluster_from(
     let checkpoint = Checkpoint { of: job.fingerprint(data), finished, left_behind, batch: None };
     let seconds = begun.elapsed().as_secs_f64();
     let certifying = Instant::now();
-    alike.iter().try_for_each(|alike| given.knows_singular(alike, unfolded))?;
+    // A search has found them already. What a race reaches is certified as the same runs are without one.
+    let found = alike.as_ref().filter(|_| algorithm.goes_by_products(false));
+    found.iter().try_for_each(|alike| given.knows_singular(alike, unfolded))?;
     let whole = stopped.is_none() && !problem.was_cut_short();
     let mut saving = Saving { observer, checkpoint: whole.then_some(&checkpoint) };
     let iterations: usize = checkpoint.finished.iter().map(Run::iterations).sum();

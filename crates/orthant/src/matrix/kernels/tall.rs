@@ -233,8 +233,8 @@ impl Kernel for Times<'_> {
         }
         let all = a.len() / k;
         assert!(holds(out.len(), all, l));
-        // Eight rows at a time, where there are registers for their sums, use every vector of r eight times. After the last one's beginning there has to be room for
-        // a vector even where l < L.
+        // Eight rows at a time, where there are registers for their sums, use every vector of r eight times. After the
+        // last one's beginning there has to be room for a vector even where l < L.
         let mut f = 0;
         while L == 8 && f + 8 <= all && (f + 7) * l + l.max(L) <= out.len() {
             // SAFETY: so many rows are left of `a` and of `out`, and `padded` was made above.
