@@ -71,7 +71,8 @@ def main():
                 if row:
                     above.append(error - float(row["error"]))
                     said += f"; {above[-1]:+.1e} above the lowest"
-                if args.keep and (not row or error < float(row["error"]) - 1e-9):
+                # The table has seven digits: what is equal in these keeps who found it first.
+                if args.keep and (not row or round(error, 7) < float(row["error"])):
                     found = f"best, {args.effort}, seed {args.seed}"
                     known[name, weighting] = {
                         "set": name, "weighting": weighting, "k": SETS[name], "error": f"{error:.7f}", "found by": found,
